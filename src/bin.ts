@@ -20,11 +20,12 @@ if (argument === "--version" && others.length === 0) {
   const { version } = await import("./node/Version.ts")
   process.stdout.write(`prefstream v${version}\n`)
 } else {
-  // `homedir` throws if the user has no home folder, as in some containers. In that case, there is no cache.
+  // `homedir` throws if the user has no home folder, as in some containers. In this case, Node caches no compiled code.
   try {
     // @effect-diagnostics-next-line processEnv:off -- nothing of Effect is loaded yet
     module.enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))
   } catch {}
-  // A pipeline file imports this package and Effect. The command must use the same modules, so it runs unbundled.
+  // A pipeline file imports prefstream and Effect, but the bundle `#cli` has copies of its own. Therefore, a pipeline
+  // file needs the unbundled command, which shares these modules with the file.
   await (process.argv.slice(2).some(isPipelineFile) ? import("./cli/Process.ts") : import("#cli"))
 }

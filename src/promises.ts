@@ -56,7 +56,7 @@ export interface EmbeddedService extends Omit<ServiceOptions, "experts" | "token
 
 /** The settings of a pipeline as plain values. Settings that are not listed here are those of `Pipeline.make`. */
 export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
-  /** Names of files, or the program's own records: an array, or an iterable that may be asynchronous. */
+  /** Names of files, or the records themselves. Records can be in an array, an iterable, or an async iterable. */
   readonly source: string | ReadonlyArray<string> | Iterable<unknown> | AsyncIterable<unknown>
   /** How to read the source: the options of `Source.files` for files, or the options of `Source.make` for records. */
   readonly input?: Source.FilesOptions | Source.MakeOptions | undefined
@@ -74,7 +74,10 @@ export interface WorkOptions {
   readonly log?: ((message: string, level: string) => void) | undefined
 }
 
-/** Failures with which `run` rejects, besides an abort's reason and errors that the program's own source throws. */
+/**
+ * Failures with which `run` rejects. If `signal` is aborted, `run` rejects with the reason of the abort. If an iterable
+ * `source` throws, `run` rejects with the error that was thrown.
+ */
 export type RunFailure = Effect.Error<ReturnType<typeof Pipeline.run<Source.SourceError, never>>> | SettingInvalid
 
 const toStderr = (message: string, level: string): void => void process.stderr.write(`${level}: ${message}\n`)

@@ -45,14 +45,14 @@ const requestMembers = {
   votes: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })).annotate({
       description:
-        "Number of experts who judge each prompt. Default: the service's setting. The completion with the most " +
-        "first-choice votes is best. A vote counts for its choice. A vote that ranks several completions together at " +
-        "the top gives each an equal share. If several completions have the most first-choice votes, " +
-        "`annotations.tie` is true, and the tied completion with the highest mean Borda score is best. If these scores " +
-        "are equal, too, the earliest vote that chose a tied completion decides. If no vote chose one, the lowest index " +
-        "is best. The Borda score of a completion at rank r of m is m - r. Completions that are ranked together share " +
-        "the mean of their ranks. `annotations.agreement` is the share of first-choice votes that went to the best " +
-        "completion.",
+        "Number of experts who judge each prompt. Default: the service's setting. Each vote counts once, for the " +
+        "completion that the expert chose. If an expert ranks several completions first, the vote is divided equally " +
+        "among these completions. The completion with the most votes is best. If several completions have the most " +
+        "votes, `annotations.tie` is true, and the service compares the rankings of the votes. A ranking of m " +
+        "completions gives m - r points to a completion at rank r (its Borda score). Completions with equal rank get " +
+        "the mean of their points. The tied completion with the most points is best. If several tied completions have " +
+        "the most points, the earliest vote for one of these completions decides. Without such a vote, the completion " +
+        "with the lowest index is best. `annotations.agreement` is the share of the votes that the best completion got.",
     }),
   ),
   group: Schema.optionalKey(
@@ -65,8 +65,8 @@ const requestMembers = {
   group_size: Schema.optionalKey(
     Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
       description:
-        "Number of tasks that the group will have. The service sends the group's webhook only after it has so many tasks. " +
-        "If tasks give different sizes for one group, the largest counts.",
+        "Number of tasks that the group will have. The service waits for all of these tasks before it sends the group's " +
+        "webhook. If the tasks of a group have different values, the highest value applies.",
     }),
   ),
 }
@@ -89,12 +89,12 @@ type Issue = typeof HttpApiError.ProblemIssue.Type
 
 export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> => {
   const warnings: Array<Issue> = []
-  const compare = (members: object, known: ReadonlyArray<string>, place: ReadonlyArray<string | number>) => {
+  const compare = (members: object, expectedMembers: ReadonlyArray<string>, place: ReadonlyArray<string | number>) => {
     for (const member of Object.keys(members)) {
-      if (known.includes(member) || warnings.length === maxWarnings) continue
+      if (expectedMembers.includes(member) || warnings.length === maxWarnings) continue
       warnings.push({
         path: [...place, member],
-        message: `unknown member, which the service ignored: expected one of ${known.join(", ")}`,
+        message: `unknown member, which the service ignored: expected one of ${expectedMembers.join(", ")}`,
       })
     }
   }
@@ -104,7 +104,7 @@ export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> =>
 }
 
 const TaskStatus = described(
-  "If an operator cancels a task, it stays `cancelled`. If no expert can answer a task, it is `cancelled` until the service restarts. A `completed` task can get other results, or be `in_progress` again, after a correction.",
+  "A task that an operator cancelled stays `cancelled`. If no expert can answer a task, the service may cancel the task. After a restart of the service, such a task is open again. After a correction, a `completed` task can get new results, or be `in_progress` again.",
   Schema.Literals(["pending", "in_progress", "completed", "cancelled"]),
 )
 
@@ -127,7 +127,7 @@ export const ServiceTaskResult = Schema.Struct({
   status: TaskStatus,
   waiting_prompts: Schema.optionalKey(
     described(
-      "Number of prompts that wait for another expert. A prompt waits if all experts who may judge it have already judged this prompt or an equal prompt of the same group. With `voters: judges`, a prompt waits if no language model of the service can vote on it. Absent if no prompt waits.",
+      "Number of prompts that wait for an expert who has not voted on them yet. A prompt waits if every expert who may vote has already voted on this prompt, or on an equal prompt of the same group. In a task with `voters: judges`, only language models may vote. A prompt of such a task waits if none of the service's language models can vote on the prompt. Absent if no prompt waits.",
       Schema.Int.check(Schema.isGreaterThan(0)),
     ),
   ),

@@ -1,4 +1,7 @@
-/** Copies values, such as a strength, from any path in a result's `annotations` to the member that prefstream reads. */
+/**
+ * Copies values in a result's `annotations` to the members that prefstream reads, such as from `preference.strength` to
+ * `strength`. Settings give the path of each value in the service's annotations.
+ */
 import { Predicate } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import { type Annotations, rationaleOf } from "../domain/Task.ts"
@@ -12,7 +15,10 @@ export const isMember = (name: string): name is Member => members.some((member) 
 /** Maps a member to its path in the service's annotations, such as `{ strength: "preference.strength" }`. */
 export type AnnotationPaths = { readonly [Name in Member]?: string | undefined }
 
-/** Returns a function that sets members of annotations and votes to the values at `paths`. Ignores invalid paths. */
+/**
+ * With the paths `{ strength: "preference.strength" }`, the returned function copies the value at `preference.strength`
+ * to the member `strength`. It does this in the annotations and in each of their votes. Invalid paths are ignored.
+ */
 export const reader = (paths: AnnotationPaths = {}): ((annotations: Annotations) => Annotations) => {
   const parsed = members.flatMap((member) => {
     const path = paths[member]
@@ -20,12 +26,12 @@ export const reader = (paths: AnnotationPaths = {}): ((annotations: Annotations)
     return result === undefined || result._tag === "Failure" ? [] : [[member, result.success] as const]
   })
   if (parsed.length === 0) return (annotations) => annotations
-  const found = (value: { readonly [name: string]: unknown }) =>
+  const membersOf = (value: { readonly [name: string]: unknown }) =>
     Object.fromEntries(
       parsed.flatMap(([member, path]) => {
-        const there = path.get(value)
-        if (there === undefined || there === null) return []
-        return [[member, member === "rationale" ? rationaleOf(there) : there]]
+        const content = path.get(value)
+        if (content === undefined || content === null) return []
+        return [[member, member === "rationale" ? rationaleOf(content) : content]]
       }),
     )
   return (annotations) => {
@@ -33,9 +39,9 @@ export const reader = (paths: AnnotationPaths = {}): ((annotations: Annotations)
     return {
       ...annotations,
       ...(Array.isArray(votes) && {
-        votes: votes.map((vote: unknown) => (Predicate.isObject(vote) ? { ...vote, ...found({ ...vote }) } : vote)),
+        votes: votes.map((vote: unknown) => (Predicate.isObject(vote) ? { ...vote, ...membersOf({ ...vote }) } : vote)),
       }),
-      ...found(annotations),
+      ...membersOf(annotations),
     }
   }
 }

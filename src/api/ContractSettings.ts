@@ -1,4 +1,7 @@
-/** Settings for services that differ from the contract. A choice in another form than the configured one is invalid. */
+/**
+ * Settings for services that differ from the contract. The setting `choice` says how results name the chosen
+ * completion, such as by an index or a letter. A result that names the completion in another way is invalid.
+ */
 
 /** Default paths in the answer to a poll. `prompt`, `choice`, and `annotations` start at an element of `results`. */
 export const resultPlaces = {

@@ -94,14 +94,14 @@ const yamlOf = (text: string, file: string | undefined, linesBefore = 0): Result
 const readRubric = ({ at, value }: Yaml, written: unknown, within: Keys): Result.Result<Rubric, string> => {
   const wrong = (keys: Keys, problem: string) => Result.fail(at([...within, ...keys]) + problem)
   if (!Predicate.isObject(written)) {
-    const found = written === undefined || written === null ? "nothing" : describeValue(written)
-    return wrong([], `expected a map with ${memberNames.join(", ")}, found ${found}`)
+    const actual = written === undefined || written === null ? "nothing" : describeValue(written)
+    return wrong([], `expected a map with ${memberNames.join(", ")}, found ${actual}`)
   }
   const { aspects } = written
   // In a rubric's file, the members can be under `rubric`. If that name is misspelled, the error suggests it.
-  const known = written === value ? [...memberNames, "rubric"] : memberNames
+  const names = written === value ? [...memberNames, "rubric"] : memberNames
   const unknown = [
-    ...unknownIn(written, known, []),
+    ...unknownIn(written, names, []),
     ...(Array.isArray(aspects) ? aspects.flatMap((of, i) => unknownIn(of, aspectNames, ["aspects", i])) : []),
   ]
   const [first] = unknown

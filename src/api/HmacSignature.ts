@@ -1,7 +1,8 @@
 /**
  * Signs and verifies webhooks with HMAC in the form that settings describe. Before the first delivery, `validate`
  * refuses settings that contradict each other or that leave the time unsigned. A header can hold several signatures,
- * separated by commas, semicolons, spaces, or braces. Signatures without the expected form are ignored. Times and ids are read only from headers.
+ * separated by commas, semicolons, spaces, or braces. Signatures without the expected form are ignored. Times and ids
+ * are read only from headers.
  */
 import { Array as Arr, Bytes, Clock, DateTime, Duration, Effect, Option, Predicate, RegExp as Regex } from "effect"
 import { Mac } from "effect/crypto"
@@ -30,9 +31,12 @@ export interface SignatureSettings {
   readonly digest?: "sha256" | "sha512" | "sha1" | "none" | undefined
   /** How signatures are written. Default `hex`. */
   readonly encoding?: "hex" | "base64" | "base64url" | undefined
-  /** Text before each signature, such as `sha256=` or `v1,`. Default: none. */
+  /** The text before each signature in the header, such as `sha256=` or `v1,`. Default: no text. */
   readonly prefix?: string | undefined
-  /** Header with the time. A name with a final `=`, such as `t=`, is a part of the signature header instead. */
+  /**
+   * Where the service writes the time. A name such as `x-timestamp` is a header of its own. A name that ends with `=`,
+   * such as `t=`, means that the time follows this text in the signature header.
+   */
   readonly timestamp?: string | undefined
   /** Form of the time: seconds (`s`) or milliseconds (`ms`) since 1970, or RFC 3339 (`iso`). Default `s`. */
   readonly unit?: "s" | "ms" | "iso" | undefined
@@ -84,7 +88,7 @@ const text = (expected: string, pattern: RegExp): Check => [
 ]
 const oneOf = (values: ReadonlyArray<string>): Check => [
   `expected ${joinWords(values, "or")}`,
-  (value) => values.some((known) => known === value),
+  (value) => values.some((name) => name === value),
 ]
 
 const isTolerance = Duration.between({ minimum: Duration.seconds(1), maximum: Duration.fromInputUnsafe(maxTolerance) })
@@ -104,7 +108,10 @@ const checks: { readonly [Name in keyof Required<SignatureSettings>]: Check } = 
   digest: oneOf([...Object.keys(digests), "none"]),
   encoding: oneOf(Object.keys(encodings)),
   prefix: text("the text before each signature, such as sha256=", /^[\x21-\x7e]*$/),
-  timestamp: text("a header, or a member of the signature's header, such as t=", new RegExp(`^${header}=?$`)),
+  timestamp: text(
+    "a header name, such as x-timestamp, or, for a time in the signature header, the text before the time, such as t=",
+    new RegExp(`^${header}=?$`),
+  ),
   unit: oneOf(Object.keys(units)),
   tolerance: [
     "expected 1 second to 1 hour",

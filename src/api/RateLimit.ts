@@ -55,14 +55,14 @@ const structured = (header: string, policyHeader: string): ReadonlyArray<Quota> 
   const policies = new Map(members(policyHeader).map(({ name, parameters }) => [name, parameters]))
   const listed = members(header)
   const dictionary = new Map(listed.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])))
-  const found = dictionary.has("remaining")
+  const limits = dictionary.has("remaining")
     ? [{ name: "ratelimit", remaining: count(dictionary.get("remaining")), reset: count(dictionary.get("reset")) }]
     : listed.map(({ name, parameters }) => ({
         name,
         remaining: count(parameters.get("r")),
         reset: count(parameters.get("t")) ?? count(policies.get(name)?.get("w")),
       }))
-  return found.flatMap(({ name, remaining, reset }) =>
+  return limits.flatMap(({ name, remaining, reset }) =>
     remaining === undefined || reset === undefined
       ? []
       : [{ name, remaining, reset: Math.min(reset * 1000, maxReset) }],
@@ -86,6 +86,6 @@ const pair = (text: string): readonly [name: string, value: string | undefined] 
 }
 
 const pieces = (text: string, separator: "," | ";"): ReadonlyArray<string> => {
-  const found = text.match(separator === "," ? /(?:"(?:\\.|[^"\\])*"|[^",])+/gs : /(?:"(?:\\.|[^"\\])*"|[^";])+/gs)
-  return (found ?? []).map((piece) => piece.trim()).filter((piece) => piece !== "")
+  const matches = text.match(separator === "," ? /(?:"(?:\\.|[^"\\])*"|[^",])+/gs : /(?:"(?:\\.|[^"\\])*"|[^";])+/gs)
+  return (matches ?? []).map((piece) => piece.trim()).filter((piece) => piece !== "")
 }

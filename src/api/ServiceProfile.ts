@@ -54,13 +54,15 @@ export interface ServiceSettings extends ItemLimits {
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
-   * Which of `group`, `votes`, and `voters` the service accepts in a task's request. With `"declared"`, the service's
-   * OpenAPI document decides. If the document is not read (see `idempotencyKey`), the client sends none of the three.
+   * Which of the members `group`, `votes`, and `voters` the service accepts in a task's request. With `"declared"`, the
+   * client sends the members that the service's OpenAPI document declares. If the client does not have this document,
+   * it sends none of these members. The setting `idempotencyKey` lists the cases in which the document is not read.
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
   /**
-   * How long the service remembers an idempotency key (`Duration.infinity`: forever). After this time, a task that may
-   * have arrived is `in_doubt`.
+   * How long the service remembers an idempotency key. `Duration.infinity` means forever. If a request to create a task
+   * got no answer, the client repeats the request only within this time. Later, the service could create the task a
+   * second time. The task is then in the state `in_doubt`, and a person decides.
    */
   readonly idempotencyKeyLifetime: Duration.Input
   /** Method and path that create a task, such as `PUT /tasks/{key}` with the idempotency key. Default `POST /tasks`. */
@@ -156,7 +158,6 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   retries: 6,
   downAfter: 3,
   patience: "15 minutes",
-  // The embedded service overrides `pollInterval` and `requestsPerSecond` (`AnnotationService.layerEmbedded`).
   pollInterval: { min: "2 seconds", max: "5 minutes" },
   webhook: { taskIdPaths: ["data.task_ids", "data.task_id", "task_ids", "task_id"] },
 }
@@ -212,8 +213,8 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
     const isRight = (Number.isInteger(value) && value >= min) || (mayBeInfinite && value === Infinity)
     return [name, isRight, expected, value] as const
   }
-  const rules: ReadonlyArray<readonly [setting: string, isRight: boolean, expected: string, found: unknown]> = [
-    // The message does not repeat the value, which may hold a secret.
+  const rules: ReadonlyArray<readonly [setting: string, isRight: boolean, expected: string, value: unknown]> = [
+    // A base URL may contain a password. The error message therefore says "another form" and does not show the URL.
     ["baseUrl", isBaseUrl(settings.baseUrl), baseUrlForm, "another form"],
     ["authorization", Authorization.isValid(settings.authorization), Authorization.form, settings.authorization],
     ["createRequest", ContractSettings.isCreate(createRequest), ContractSettings.createForm, createRequest],
@@ -254,11 +255,11 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
   ]
   const wrong = rules.find(([, isRight]) => !isRight)
   if (wrong !== undefined) {
-    const [setting, , expected, found] = wrong
+    const [setting, , expected, value] = wrong
     return new ServiceSettingsError({
       setting,
       expected,
-      found: setting === "baseUrl" || Duration.isDuration(found) ? String(found) : describeValue(found),
+      found: setting === "baseUrl" || Duration.isDuration(value) ? String(value) : describeValue(value),
     })
   }
   return Duration.isGreaterThan(Duration.fromInputUnsafe(min), Duration.fromInputUnsafe(max))

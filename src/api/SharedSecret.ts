@@ -36,7 +36,7 @@ export const make = Effect.fnUntraced(function* (
   const mac = yield* Mac.Mac
   const header = name.toLowerCase()
   const secrets = yield* Effect.forEach(inputs, readSecret)
-  // The first delivery makes the key, because Web Crypto is asynchronous, and handlers are created synchronously.
+  // Web Crypto makes keys asynchronously, but handlers are created synchronously. The first delivery makes the key.
   const keyed = yield* Effect.cached(
     Effect.gen(function* () {
       const key = yield* mac.generateKey(Mac.hmacSha256)

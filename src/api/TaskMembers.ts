@@ -1,19 +1,22 @@
-/** Members of a task's request beyond the contract. They are sent only if the service or a setting allows it. */
+/**
+ * The optional members `group`, `votes`, and `voters` of a task's request. The contract does not have these members.
+ * The client sends a member only if the service's OpenAPI document or a setting allows the member.
+ */
 
-/** Members that the service accepts in a task's request in addition to the contract's. */
+/** The optional members of a task's request that the service accepts. */
 export interface TaskMembers {
   /** Whether a task may name its `group`. */
   readonly group: boolean
   /** Maximum `votes` that a task may ask for on each prompt. 0: a task cannot ask for votes. */
   readonly maxVotes: number
-  /** Whether a task may ask for the votes of judges only, or of people only (`voters`). Default false. */
+  /** Whether a task may say in `voters` that only language models may vote, or that only people may. Default: false. */
   readonly voters?: boolean | undefined
 }
 
 export const none: TaskMembers = { group: false, maxVotes: 0 }
 
 export const form =
-  '"declared", or an object with group (true or false), maxVotes (a whole number), and optionally voters (true or false)'
+  '"declared", or an object with these members: group (true or false), maxVotes (a whole number, 0 or more), voters (true or false; optional)'
 
 export const isSetting = (value: TaskMembers | "declared"): boolean =>
   value === "declared" ||

@@ -38,7 +38,7 @@ export const textOf = (secret: SecretInput): Effect.Effect<string, MalformedSecr
 }
 
 const prefix = "whsec_"
-/** The minimum is below the 24 bytes of Standard Webhooks, because Svix's documentation has a secret of 18 bytes. */
+/** Standard Webhooks asks for at least 24 bytes. `min` is lower, because an example in Svix's documentation has 18. */
 const secretBytes = { min: 16, max: 64, drawn: 32 }
 
 const keyOf = Effect.fnUntraced(function* (

@@ -88,7 +88,7 @@ export const requireHeaders = (headers: DeliveryHead["headers"], names: Readonly
 }
 
 export interface SignatureScheme {
-  /** A header with an id that the scheme does not sign. */
+  /** The name of the header with the delivery's id, if the signature does not cover the id. */
   readonly unsignedId?: string | undefined
   readonly open: (
     head: DeliveryHead,

@@ -113,8 +113,8 @@ const telemetry = (args: ReadonlyArray<string>) =>
     }),
   )
 
-export const main = (given: ReadonlyArray<string>) => {
-  const { args, isAll } = words(given)
+export const main = (commandLine: ReadonlyArray<string>) => {
+  const { args, isAll } = words(commandLine)
   return carriedOut(args).pipe(
     Effect.as(ExitStatus.done),
     Effect.catchTags({

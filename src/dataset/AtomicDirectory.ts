@@ -1,7 +1,8 @@
 /**
- * Replaces a directory that is empty or that prefstream wrote, by means of two renames. A folder `.NAME.partial-…` next
- * to it holds the new directory (`next`), the old one (`previous`), and a running writer's lock. After a crash between
- * the renames, the next write or `recover` moves the old directory back.
+ * Replaces a directory by two renames. The old directory must be empty, or must have been written by prefstream. During
+ * the replacement, a folder `.NAME.partial-…` beside the directory holds the new directory (`next`), the old directory
+ * (`previous`), and the writer's lock. If a crash happens between the renames, the next write or `recover` moves the
+ * old directory back.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"

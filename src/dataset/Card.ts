@@ -139,7 +139,7 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
         ]),
     ...(hasCalls && lines.some(({ reads }) => reads?.includes("tool_calls"))
       ? [
-          "In JSON Lines, each message lists only the members that it has. `datasets` 4.7 and later read tool calls unchanged. Earlier versions add the members of other messages, with the value null.",
+          "In JSON Lines, each message contains only its own fields. The Python library `datasets` reads tool calls unchanged from version 4.7 on. In earlier versions, every message gets the fields of all other messages, with the value null.",
         ]
       : []),
   ]
@@ -185,7 +185,9 @@ const making = ({ counts, guidelines, inputs, judges, methods, service, settings
             inputs.map(({ etag, file, last_modified, records, sha256 }) => [
               file,
               records === undefined ? "unknown" : number(records),
-              [sha256, etag, last_modified].flatMap((said) => (said === undefined ? [] : [`\`${said}\``])).join(", "),
+              [sha256, etag, last_modified]
+                .flatMap((value) => (value === undefined ? [] : [`\`${value}\``]))
+                .join(", "),
             ]),
           ),
         ]),

@@ -1,4 +1,7 @@
-/** Writes a dataset's files in a separate thread, in order. It syncs files before it answers `finished` or `file`. */
+/**
+ * Runs in a separate thread, and writes a dataset's files in the order of the requests. When the thread answers
+ * `finished` or `file`, the written files are synced to disk.
+ */
 import { texts as textColumns } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
@@ -23,7 +26,10 @@ export interface Rows {
   readonly output: number
   readonly count: number
   readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
-  /** Per row: start and end of prompt, chosen, and rejected in `Request.texts`. With end 0, `columns` has the text. */
+  /**
+   * Byte positions in `Request.texts`. Each row has six numbers: the start and the end of the prompt, the chosen text,
+   * and the rejected text. If the end of a text is 0, the text is in `columns`.
+   */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 
@@ -55,10 +61,10 @@ export const start = ({ directory }: Setup): Stage<Request, Answer> => {
 
   const write = ({ columns, count, output, places }: Rows, texts: Uint8Array) => {
     const { names, write } = outputs[output]!
-    const known = new Map<number, Text>()
+    const textsByStart = new Map<number, Text>()
     const textAt = (start: number, end: number) => {
-      let text = known.get(start)
-      if (text === undefined) known.set(start, (text = new BytesText(texts.subarray(start, end))))
+      let text = textsByStart.get(start)
+      if (text === undefined) textsByStart.set(start, (text = new BytesText(texts.subarray(start, end))))
       return text
     }
     const columnValues = new Map(columns)

@@ -46,7 +46,10 @@ const lengthOf = (value: Json | undefined): number =>
 
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
-/** A row without the column is a hole in the array. `findIndex` visits holes, but `every` would skip them. */
+/**
+ * Returns a single value if all rows have the same text, number, boolean, or null. A row without a value is a hole in
+ * the array. The code uses `findIndex`, because `every` would skip holes.
+ */
 const ofColumn = (values: ReadonlyArray<Json | undefined>): ColumnContent => {
   const [first] = values
   const isSame = first !== undefined && (first === null || typeof first !== "object")
@@ -100,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
   let waiting = 0
   let isLarge = false
   let body: Uint8Array | undefined
-  let known = new Map<number, number>()
+  let offsets = new Map<number, number>()
 
   const send = () => {
     if (parts.size === 0) return
@@ -118,14 +121,14 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const placeOf = (bytes: Uint8Array, start: number, end: number): number => {
-    if (body !== bytes) known = new Map()
+    if (body !== bytes) offsets = new Map()
     body = bytes
-    let at = known.get(start)
+    let at = offsets.get(start)
     if (at !== undefined) return at
     at = used
     texts!.set(bytes.subarray(start, end), at)
     used += end - start
-    known.set(start, at)
+    offsets.set(start, at)
     return at
   }
 

@@ -134,7 +134,10 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/** Returns the experts of `a` that `b` lacks. If `b` has no expert of `a`, its pseudonyms may differ: returns none. */
+/**
+ * Returns the experts who have votes in dataset `a` but are missing from dataset `b`, with their numbers of votes. If
+ * all experts of `a` are missing from `b`, the two datasets may have different pseudonyms. The result is then empty.
+ */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))

@@ -1,4 +1,7 @@
-/** Matches an item's pairs in two datasets by all columns, then by completions and choice, then by completions. */
+/**
+ * Matches the pairs of an item in two datasets, in three rounds. In round 1, all columns must be equal. In round 2, the
+ * remaining pairs must have the same completions and the same choice. In round 3, they must have the same completions.
+ */
 import { inputColumns } from "../domain/PreferencePair.ts"
 
 /** Indexes in a record. `low` is the smaller of the hashes of `chosen` and `rejected`. `high` is the larger hash. */

@@ -99,13 +99,13 @@ export const unexpectedEntries = (
   manifest: Option.Option<Ownership>,
   entries: ReadonlyArray<string>,
 ): ReadonlyArray<string> => {
-  const known = new Set<string>()
+  const expectedPaths = new Set<string>()
   if (Option.isSome(manifest)) {
-    known.add(fileName)
+    expectedPaths.add(fileName)
     for (const { path } of manifest.value.files) {
       const parts = path.split("/")
-      for (let end = 1; end <= parts.length; end++) known.add(parts.slice(0, end).join("/"))
+      for (let end = 1; end <= parts.length; end++) expectedPaths.add(parts.slice(0, end).join("/"))
     }
   }
-  return entries.filter((entry) => !known.has(entry.replaceAll("\\", "/"))).toSorted()
+  return entries.filter((entry) => !expectedPaths.has(entry.replaceAll("\\", "/"))).toSorted()
 }

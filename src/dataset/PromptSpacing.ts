@@ -1,8 +1,8 @@
 /**
- * Orders rows so that neighbors have different prompts. To estimate the KL divergence, a KTO trainer combines each
- * prompt with the completion of the previous row: TRL 1.10 within a batch (trl/trainer/kto_trainer.py), and
- * LLaMA-Factory 0.9.6 within 1,000 rows (data/processor/feedback.py). Memory holds 32 MB of rows. Batches that are
- * spread over several processes are not considered.
+ * Orders rows so that neighboring rows have different prompts. A KTO trainer estimates the KL divergence by combining
+ * each prompt with the completion of the previous row. TRL 1.10 does this within a batch (trl/trainer/kto_trainer.py).
+ * LLaMA-Factory 0.9.6 does this within 1,000 rows (data/processor/feedback.py). Memory holds at most 32 MB of rows. The
+ * order is not adapted to training in which several processes share a batch.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
@@ -55,7 +55,8 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
-    // A prompt's first row is its chosen completion. With a fixed index, all chosen completions would come first.
+    // `rows` begins with the chosen completion. The index depends on the prompt. If every prompt had the index 0, the
+    // output would begin with chosen completions only.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!
@@ -107,9 +108,9 @@ const isCommonBatchSize = (size: number) => (size & (size - 1)) === 0 || size % 
 const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const places = new Map<Prompt<Row>, Array<number>>()
   entries.forEach(({ prompt }, i) => {
-    const known = places.get(prompt)
-    if (known === undefined) places.set(prompt, [i])
-    else known.push(i)
+    const indices = places.get(prompt)
+    if (indices === undefined) places.set(prompt, [i])
+    else indices.push(i)
   })
   const last = offset + entries.length - 1
   let comparisons = 0

@@ -244,7 +244,7 @@ export const push = Effect.fn("Dataset.push")(function* (
         ? new HubRefused({ repository, status: Number(cause.statusCode), cause })
         : new HubUnreachable({ endpoint, cause }),
     })
-  const asked = <A>(ask: () => Promise<A>) => Effect.tryPromise({ try: ask, catch: failure })
+  const hubCall = <A>(ask: () => Promise<A>) => Effect.tryPromise({ try: ask, catch: failure })
   const isStatus =
     (...statuses: ReadonlyArray<number>) =>
     ({ reason }: PushError) =>
@@ -259,18 +259,18 @@ export const push = Effect.fn("Dataset.push")(function* (
     fetch: timedFetch(Duration.toMillis(timeout), bytes),
   }
 
-  const isThere = asked(() => hub.repoExists({ repo, ...access }))
+  const isThere = hubCall(() => hub.repoExists({ repo, ...access }))
   const visibility = options.public === true ? "public" : "private"
-  const created = asked(() => hub.createRepo({ repo, visibility, ...access })).pipe(
+  const created = hubCall(() => hub.createRepo({ repo, visibility, ...access })).pipe(
     // Status 409 means that somebody else created the repository in the meantime.
     Effect.catchIf(isStatus(409), () => Effect.void),
   )
-  const newest = asked(() =>
+  const newest = hubCall(() =>
     hub.datasetInfo({ name: repository, revision: branch, additionalFields: ["sha"], ...access }),
   ).pipe(Effect.map(({ sha }) => sha))
   const head = newest.pipe(
     Effect.catchIf(isStatus(404), () =>
-      asked(() => hub.createBranch({ repo, branch, ...access })).pipe(Effect.andThen(newest)),
+      hubCall(() => hub.createBranch({ repo, branch, ...access })).pipe(Effect.andThen(newest)),
     ),
   )
   /** Lists the files of the repository. Only files in Git LFS have a SHA-256. */
@@ -285,8 +285,8 @@ export const push = Effect.fn("Dataset.push")(function* (
     return files
   })
   const earlierManifest = (revision: string) =>
-    asked(() => hub.downloadFile({ repo, revision, path: Manifest.fileName, ...access })).pipe(
-      Effect.flatMap((blob) => (blob === null ? Effect.succeed("") : asked(() => blob.text()))),
+    hubCall(() => hub.downloadFile({ repo, revision, path: Manifest.fileName, ...access })).pipe(
+      Effect.flatMap((blob) => (blob === null ? Effect.succeed("") : hubCall(() => blob.text()))),
     )
 
   const commit = Effect.fnUntraced(function* (parentCommit: string, operations: Array<CommitOperation>) {
@@ -298,7 +298,7 @@ export const push = Effect.fn("Dataset.push")(function* (
     const settings = { repo, branch, title, parentCommit, operations, abortSignal: abort.signal, ...access }
     const events = hub.commitIter(settings)
     while (true) {
-      const { done, value } = yield* asked(() => events.next())
+      const { done, value } = yield* hubCall(() => events.next())
       if (done === true) return value?.commit.oid ?? parentCommit
       if (value.event === "fileProgress" && value.state === "uploading" && value.progress === 1) {
         yield* Effect.logInfo(`${value.path} has arrived`)

@@ -25,8 +25,11 @@ export const manifest = Effect.fn("Dataset.manifest")(function* (
   directory: string,
 ): Effect.fn.Return<Manifest.Manifest, DatasetUnreadable, FileSystem.FileSystem | Path.Path> {
   if (typeof directory !== "string") {
-    const found = describeValue(directory)
-    return yield* new DatasetUnreadable({ file: "directory", expected: "the path of a dataset", found })
+    return yield* new DatasetUnreadable({
+      file: "directory",
+      expected: "the path of a dataset",
+      found: describeValue(directory),
+    })
   }
   const fs = yield* FileSystem.FileSystem
   const file = (yield* Path.Path).join(directory, Manifest.fileName)

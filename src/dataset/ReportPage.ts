@@ -8,7 +8,7 @@ const placeholder = '<script id="report" type="application/json"></script>'
 export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMissing>()("ReportTemplateMissing", {
   /** The path of the template, or its import name if it cannot be resolved. */
   path: Schema.String,
-  /** The error from reading the template. Absent if it was read, but does not have exactly one placeholder. */
+  /** The error from reading the template. Absent if the template was read, but is invalid. */
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {
@@ -18,7 +18,7 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
 
 const escapes: Record<string, string> = { "<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029" }
 
-/** Returns JSON that cannot end a script element or open a comment. `JSON.stringify` escapes lone surrogates. */
+/** Returns JSON for a script element. Texts in the JSON can neither end the element nor open an HTML comment. */
 const embeddable = (report: QualityReport): string =>
   JSON.stringify(report).replaceAll(/[<\u2028\u2029]/g, (character) => escapes[character] ?? character)
 

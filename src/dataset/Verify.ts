@@ -90,19 +90,19 @@ const isIntact = Effect.fnUntraced(function* (
     findings.add({ file, expected: `a file of ${bytes} bytes`, found: "no readable file" })
     return false
   }
-  const found = present.value
-  if (found.bytes !== bytes) findings.add({ file, expected: `${bytes} bytes`, found: `${found.bytes}` })
-  else if (found.sha256 !== sha256) findings.add({ file, expected: `SHA-256 ${sha256}`, found: found.sha256 })
-  else if (file.endsWith(".jsonl") && found.lines !== rows) {
-    findings.add({ file, expected: `${rows} lines`, found: `${found.lines}` })
+  const digest = present.value
+  if (digest.bytes !== bytes) findings.add({ file, expected: `${bytes} bytes`, found: `${digest.bytes}` })
+  else if (digest.sha256 !== sha256) findings.add({ file, expected: `SHA-256 ${sha256}`, found: digest.sha256 })
+  else if (file.endsWith(".jsonl") && digest.lines !== rows) {
+    findings.add({ file, expected: `${rows} lines`, found: `${digest.lines}` })
   }
-  return found.bytes === bytes && found.sha256 === sha256
+  return digest.bytes === bytes && digest.sha256 === sha256
 })
 
 const checkCounts = (manifest: Manifest.Manifest, findings: Findings.Findings) => {
-  const compare = (field: string, expected: number, found: number) => {
-    if (expected !== found) {
-      findings.add({ file: Manifest.fileName, field, expected: `${expected} rows in total`, found: `${found}` })
+  const compare = (field: string, expected: number, actual: number) => {
+    if (expected !== actual) {
+      findings.add({ file: Manifest.fileName, field, expected: `${expected} rows in total`, found: `${actual}` })
     }
   }
   const rowsUnder = (prefix: string) =>
@@ -141,9 +141,9 @@ const checkCard = Effect.fnUntraced(function* (
     return
   }
   const stated = card.value.dataset_info
-  const compare = (field: string, expected: unknown, found: unknown) => {
-    if (JSON.stringify(expected) !== JSON.stringify(found)) {
-      findings.add({ file, field, expected: Findings.describe(expected), found: Findings.describe(found) })
+  const compare = (field: string, expected: unknown, actual: unknown) => {
+    if (JSON.stringify(expected) !== JSON.stringify(actual)) {
+      findings.add({ file, field, expected: Findings.describe(expected), found: Findings.describe(actual) })
     }
   }
   const expected = Card.sizes({ files, splits })
@@ -179,8 +179,8 @@ const checkFunnel = Effect.fnUntraced(function* (
   const report = Schema.decodeUnknownOption(Report)(text)
   if (Option.isNone(report)) return
   const { funnel } = report.value
-  const compare = (file: string, field: string, found: number | undefined, expected: number, why: string) => {
-    if (found !== expected) findings.add({ file, field, expected: `${expected}${why}`, found: String(found) })
+  const compare = (file: string, field: string, actual: number | undefined, expected: number, why: string) => {
+    if (actual !== expected) findings.add({ file, field, expected: `${expected}${why}`, found: String(actual) })
   }
   for (const [i, { count, lost, step }] of funnel.entries()) {
     const before = funnel[i - 1]

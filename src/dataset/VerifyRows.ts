@@ -49,8 +49,8 @@ export const check = Effect.fnUntraced(function* (
   }
   for (const { format } of manifest.formats) {
     const files = intact.filter(({ path, rows }) => path.startsWith(`formats/${format}/`) && rows !== null)
-    const known = [...Object.values(formats), ...customFormats].find(({ name }) => name === format)
-    if (known === undefined) {
+    const trainerFormat = [...Object.values(formats), ...customFormats].find(({ name }) => name === format)
+    if (trainerFormat === undefined) {
       findings.add({
         file: `formats/${format}`,
         expected: "a built-in format, or a custom format in the option `formats`",
@@ -59,7 +59,7 @@ export const check = Effect.fnUntraced(function* (
       })
       continue
     }
-    for (const file of files) yield* checkTrainerFile(directory, file, known, findings)
+    for (const file of files) yield* checkTrainerFile(directory, file, trainerFormat, findings)
   }
 })
 
@@ -73,8 +73,14 @@ const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => 
     const prompt = Sha256.hex(JSON.stringify(row["prompt"]))
     const other = seen.get(prompt)
     if (other !== undefined && other !== split) {
-      const found = `a prompt that is also in ${other}: ${Findings.describe(row["prompt"])}`
-      findings.add({ file, row: at, field: "prompt", expected: "a prompt that is in no other split", found })
+      const description = `a prompt that is also in ${other}: ${Findings.describe(row["prompt"])}`
+      findings.add({
+        file,
+        row: at,
+        field: "prompt",
+        expected: "a prompt that is in no other split",
+        found: description,
+      })
     } else if (split !== last) seen.set(prompt, split)
   }
 }
@@ -88,8 +94,8 @@ const openParquet = Effect.fnUntraced(function* (
   const paths = yield* Path.Path
   const parquet = yield* ReadBack.parquet(paths.join(directory, file))
   const { key_value_metadata, num_rows, schema } = parquet.metadata
-  const compare = (field: string, expected: unknown, found: unknown) => {
-    const [one, other] = [JSON.stringify(expected), JSON.stringify(found)]
+  const compare = (field: string, expected: unknown, actual: unknown) => {
+    const [one, other] = [JSON.stringify(expected), JSON.stringify(actual)]
     if (one !== other) findings.add({ file, field, expected: one, found: other ?? "nothing" })
   }
   if (Number(num_rows) !== rows) findings.add({ file, expected: `${rows} rows`, found: `${num_rows}` })
@@ -180,9 +186,9 @@ const compareShard = Effect.fnUntraced(
       Stream.mapArray(Arr.map(expected.encode)),
       Stream.filter(({ line }) => !leading.delete(line)),
     )
-    const compare = ({ columns, line: expectedLine, row }: ReturnType<ExpectedLines["encode"]>, found: string) => {
-      check(columns, found)
-      if (expectedLine !== found) findings.add({ file: jsonl.path, row: line, ...differenceOf(row, found) })
+    const compare = ({ columns, line: expectedLine, row }: ReturnType<ExpectedLines["encode"]>, text: string) => {
+      check(columns, text)
+      if (expectedLine !== text) findings.add({ file: jsonl.path, row: line, ...differenceOf(row, text) })
     }
     yield* Stream.zipWithArray(others, Stream.drop(ReadBack.lines(path), line), (left, right) => {
       const length = Math.min(left.length, right.length)
@@ -231,22 +237,22 @@ const checkTrainerFile = Effect.fnUntraced(
     const warnings = new Map<string, { readonly first: Finding; rows: number; last: number | null }>()
     const warn = (finding: Finding) => {
       const kind = `${finding.field?.replaceAll(/\[\d+\]/g, "")} ${finding.expected}`
-      const known = warnings.get(kind) ?? { first: finding, rows: 0, last: null }
-      if (finding.row !== known.last) known.rows++
-      known.last = finding.row
-      warnings.set(kind, known)
+      const warning = warnings.get(kind) ?? { first: finding, rows: 0, last: null }
+      if (finding.row !== warning.last) warning.rows++
+      warning.last = finding.row
+      warnings.set(kind, warning)
     }
-    yield* Stream.runForEachArray(Validate.validate(format, path), (found) =>
+    yield* Stream.runForEachArray(Validate.validate(format, path), (batch) =>
       Effect.sync(() => {
-        for (const finding of found) {
+        for (const finding of batch) {
           if (finding.severity === "error") findings.add({ ...finding, file: file.path })
           else warn(finding)
         }
       }),
     ).pipe(Effect.mapError(ReadBack.unreadable))
     for (const { first, rows } of warnings.values()) {
-      const found = `${first.found} (${plural(rows, "only in this row", `in ${rows} rows; this is the first`)})`
-      findings.add({ ...first, file: file.path, found })
+      const description = `${first.found} (${plural(rows, "only in this row", `in ${rows} rows; this is the first`)})`
+      findings.add({ ...first, file: file.path, found: description })
     }
   },
   Effect.scoped,

@@ -22,7 +22,7 @@ export const fields = {
   ),
 }
 
-/** A member is absent if the vote does not answer its question. */
+/** The answers of one vote to the rubric's questions. If a question has no answer, its member is absent. */
 export const Assessment = Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey))
 export type Assessment = typeof Assessment.Type
 
@@ -30,7 +30,7 @@ export const names = Struct.keys(fields)
 
 export const columns = {
   strength: described(
-    "Mean strength of the votes for `chosen`: how much better it is, from 1 (slightly). Null if none has a strength, or if `chosen` is not the item's best completion.",
+    "How much better `chosen` is: the mean strength of the votes for `chosen`. 1 is the smallest difference. Null if no vote for `chosen` has a strength, or if `chosen` is not the best completion of its item.",
     Schema.NullOr(Schema.Finite),
   ),
   all_bad: described(
@@ -56,7 +56,11 @@ const ratingsOf = (value: unknown, best: number, completions: number): Ratings |
   return ratings.every((rating) => rating === null) ? undefined : ratings
 }
 
-/** A negative strength becomes positive. An aspect with one number instead of a list rates the best completion. */
+/**
+ * Reads the answers of a vote or of a result. Some services write the strength as a negative number if the second
+ * completion is better; `read` drops the sign. If an aspect has a number instead of a list, the number is the rating of
+ * the best completion.
+ */
 export const read = (members: { readonly [name: string]: unknown }, best: number, completions: number): Assessment => {
   const { all_bad, aspects, edited, strength } = members
   const rated = !Predicate.isObject(aspects)
@@ -78,8 +82,8 @@ const mean = (numbers: ReadonlyArray<number>): number =>
 
 export const combined: { readonly [Name in keyof typeof fields]: string } = {
   strength: "is the mean strength of the votes for the best completion",
-  all_bad: "is true if more than half of the votes say so",
-  edited: "is the first edit in the votes for the best completion",
+  all_bad: "is true if more than half of the votes say that no completion is good enough",
+  edited: "is the first edited text in the votes for the best completion",
   aspects: "has mean ratings",
 }
 
@@ -97,8 +101,8 @@ export const combine = (
   const edited = forBest.find((vote) => vote.edited !== undefined)?.edited
   const aspects = Array.from(new Set(votes.flatMap(({ aspects = {} }) => Object.keys(aspects))), (name) => {
     const ratings = Array.from(completions.keys(), (i) => {
-      const given = votes.flatMap(({ aspects }) => aspects?.[name]?.[i] ?? [])
-      return given.length === 0 ? null : mean(given)
+      const values = votes.flatMap(({ aspects }) => aspects?.[name]?.[i] ?? [])
+      return values.length === 0 ? null : mean(values)
     })
     return [name, ratings] as const
   })

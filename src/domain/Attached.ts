@@ -1,6 +1,9 @@
-/** A hidden value of an object, which its copies do not have. A `WeakMap` would slow every garbage collection. */
+/**
+ * Attaches a hidden value to an object. Copies of the object do not have the value. The value is a property of the
+ * object, because a `WeakMap` with many entries slows down garbage collection.
+ */
 export interface Attached<A, To extends object> {
-  /** Call it once per object. */
+  /** Throws a `TypeError` if the object already has another value. */
   readonly set: (object: To, value: A) => void
   readonly of: (object: To) => A | undefined
 }

@@ -21,8 +21,9 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * In content, a line in brackets after an empty line would look like a header. `render` writes such a line `[user]` as
  * `\[user]`, and `\[user]` as `\\[user]`. In a role, a line feed is written as `\n`, and a backslash as `\\`.
  *
- * Each tool call has its own header above its arguments. The header `[assistant]` is left out if a message has calls
- * but no content. It is kept after another assistant message, so that the calls are not added to that message:
+ * Each tool call has a header of its own, above the arguments of the call. If an assistant's message has calls but no
+ * content, `render` writes only the calls. If the message before it is an assistant's, too, `render` first writes the
+ * header `[assistant]`. Otherwise, `parse` would add the calls to the message before.
  *
  * ```
  * [tool call get_weather, id call_1]
@@ -48,7 +49,6 @@ const sectionsOf = (message: Message, before: Message | undefined): ReadonlyArra
     toolHeader(callHeader, call.function.name, call.id),
     call.function.arguments,
   ])
-  // Without a header, calls after another assistant message would be parsed as calls of that message.
   const isImplied = calls.length > 0 && role === caller && content === "" && before?.role !== caller
   return isImplied ? calls : [[headerOf(message), content], ...calls]
 }

@@ -15,9 +15,9 @@ const grammar = /^(\d{1,15})(?:\.(\d{1,9}))?$/
 export const amountForm = "a decimal such as 0.40 or 5000, with at most 15 digits before the point and 9 after it"
 
 export const parse = (amount: Amount): Option.Option<Decimal> => {
-  const found = grammar.exec(String(amount))
-  if (found === null) return Option.none()
-  const [, whole = "", digits = ""] = found
+  const match = grammar.exec(String(amount))
+  if (match === null) return Option.none()
+  const [, whole = "", digits = ""] = match
   return Option.some({ units: BigInt(whole + digits), scale: digits.length })
 }
 

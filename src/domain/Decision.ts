@@ -1,4 +1,7 @@
-/** A lead's decision on an item. The votes stay in the result: `agreement` is the share of votes for this decision. */
+/**
+ * The decision of a lead, who may overrule the experts' votes on an item. The votes stay in the result: `agreement` is
+ * the share of the votes for the completion that the lead chose.
+ */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -13,7 +16,7 @@ export const Decision = Schema.Struct({
   rationale: Schema.NullOr(Schema.String),
   by: Schema.NullOr(Schema.String),
   at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** Whether the service decided instead of a lead. If absent, a lead decided. */
+  /** True if the service itself chose another completion than the votes. Absent if a person (a lead) decided. */
   is_service: Schema.optionalKey(Schema.Boolean),
 })
 export type Decision = typeof Decision.Type
@@ -24,11 +27,14 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   const { decision } = annotations
   if (!Predicate.isObject(decision)) return undefined
   const { at = null, by = null } = { at: undefined, by: undefined, ...decision }
-  const told = { chosen_index: best, rationale: annotations.rationale ?? null, by, at }
-  return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
+  const leadDecision = { chosen_index: best, rationale: annotations.rationale ?? null, by, at }
+  return Option.getOrElse(asDecision(leadDecision), () => ({ ...leadDecision, by: null, at: null }))
 }
 
-/** Call this only if `readIn` returns undefined. */
+/**
+ * Returns the decision of a service whose choice differs from the result of the votes. Otherwise, returns undefined. If
+ * `readIn` finds a lead's decision in the annotations, this function must not be called.
+ */
 export const ofService = (
   { rationale }: Annotations,
   best: number,

@@ -68,10 +68,13 @@ export interface Evaluation {
     readonly bins: ReadonlyArray<CalibrationBin>
     /** Expected calibration error: the mean of |`predicted` − `observed`| over the bins, weighted by their pairs. */
     readonly error: number | null
-    /** Mean negative log-likelihood, in nats. If all scores are equal, it is 0.693. */
+    /** The mean of −ln p, where p is the predicted probability of a pair's chosen completion. A coin toss has 0.693. */
     readonly log_loss: number | null
   }
-  /** Pairs whose rejected completion has the higher score, items with such a pair, and such items with tools. */
+  /**
+   * A pair is disputed if its rejected completion has the higher score. `pairs` is the number of disputed pairs, and
+   * `items` the number of items with a disputed pair. `with_tools` is the number of these items that have tools.
+   */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, those with the greatest differences, the greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>

@@ -26,7 +26,8 @@ export const medianInterval = (
   const n = values.length
   if (n === 0) return null
   const sorted = values.toSorted((a, b) => a - b)
-  // `tail` is the chance that at most `k` of the values are below the population's median.
+  // A value is below the population's median with probability 0.5. `term` is the probability that exactly `k` of the
+  // `n` values are below the median, and `tail` is the probability that at most `k` values are.
   let [k, term] = [0, 0.5 ** n]
   for (let tail = term; tail <= 0.025; tail += term) {
     k++

@@ -1,5 +1,6 @@
 /**
- * Recognizes the built-in service's automatic experts by name. All other experts count as people, even custom rules.
+ * Recognizes the automatic experts of the built-in service by their names. An expert with any other name counts as a
+ * person, even if the expert is a custom rule. `roleOf` uses the kind of the expert first, if the vote has one.
  */
 import { Schema } from "effect"
 

@@ -1,6 +1,7 @@
 /**
- * The token costs of a language model's vote; undefined without prices. `whole` is for the requests that gave the vote,
- * even if a cache answered some. `paid` is for billed requests, including earlier ones that gave no vote.
+ * The costs of a language model's vote, undefined without prices. `whole` is the cost of all requests that led to the
+ * vote, even if another vote already includes the cost of some of these requests. `paid` leaves out the costs that
+ * another vote includes, and adds the costs of earlier requests that led to no vote.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"

@@ -21,7 +21,7 @@ export class LazyItem {
     if (id !== undefined) this.id = id
     this.prompt = prompt
     this.#bytes = bytes
-    // A getter on the class would not be an own property, so a copy would lack it.
+    // A copy such as `{ ...item }` contains only the item's own properties, so the getter must be one of these.
     Object.defineProperty(this, "completions", LazyItem.#member)
   }
 

@@ -59,7 +59,7 @@ export interface LeaderboardRow {
   readonly losses: number
   /**
    * `never_lost` if the model only won, `never_won` if it only lost. The rating then depends on the prior. If models
-   * beat each other in a circle (A > B > C > A), only their results against models outside the circle count here.
+   * form a circle (A beats B, B beats C, and C beats A), this member ignores the results between models of the circle.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }

@@ -31,7 +31,7 @@ const struct = Schema.Struct({
   rejected_index: fromInput("Index of `rejected` among the item's completions, from 0.", Schema.Int),
   chosen_model: fromInput("The model that wrote `chosen`; null if the input does not name it.", text),
   rejected_model: fromInput("The model that wrote `rejected`; null if the input does not name it.", text),
-  weight: described("1 divided by the number of the item's pairs.", Schema.Finite),
+  weight: described("The weight of the pair in training: 1 divided by the number of pairs of its item.", Schema.Finite),
   votes: described("Number of votes on the item.", Schema.Int),
   agreement: described("Share of the votes for the best completion, 0 to 1; null if there is one vote.", number),
   vote_margin: described(
@@ -39,7 +39,7 @@ const struct = Schema.Struct({
     number,
   ),
   decided_votes: described(
-    "Number of votes that say which of `chosen` and `rejected` is better. The rest are ties, or choose a completion outside the pair without ranking these two. Null if there is one vote.",
+    "Number of votes that prefer one of `chosen` and `rejected` to the other. A vote does not count if it ranks both equally, or if it chooses a third completion and has no ranking. Null if the item has one vote.",
     Schema.NullOr(Schema.Int),
   ),
   ...Assessment.columns,

@@ -39,8 +39,10 @@ const itemOf = (text: typeof WellFormedText) => {
     Schema.makeFilter((completions) => {
       const first = completions.find((completion) => !isBlank(completion))
       if (!completions.every((completion) => completion === first || isBlank(completion))) return undefined
-      const which = completions.some(isBlank) ? " that are not blank" : ""
-      return `expected at least two distinct completions${which}, found ${first === undefined ? 0 : 1}`
+      const expected = completions.some(isBlank)
+        ? "at least two distinct completions that are not blank"
+        : "at least two distinct completions"
+      return `expected ${expected}, found ${first === undefined ? 0 : 1}`
     }),
   )
   return Schema.Struct({
@@ -93,13 +95,13 @@ export interface SourceItem {
   readonly completionOrigins?: ReadonlyArray<Origin> | undefined
   /** Paths of the lists in the metadata that have one element per completion. */
   readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
-  /** The JSON of prompt and completions, if the record has it as `JSON.stringify` would write it. @internal */
+  /** The JSON texts in the record, if `JSON.stringify` would write exactly these texts. @internal */
   readonly texts?: ItemTexts | undefined
   /** The item's identity; absent if the source does not know it. @internal */
   readonly identity?: ItemIdentity | undefined
 }
 
-/** The JSON texts of one item. A modified copy of the item must not use them. */
+/** The JSON texts of an item's prompt and completions. A modified copy of the item must not use these texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>

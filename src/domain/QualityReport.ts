@@ -110,11 +110,14 @@ export interface GoldVotes {
 
 /** The accuracy of votes on items with a known answer. */
 export interface GoldReport {
-  /** Judged gold items that were mixed in. */
+  /** Number of judged gold items. Gold items have a known answer, and are mixed into the input to measure experts. */
   readonly mixed_in: number
-  /** Judged items of the input that have a known answer. */
+  /** Number of judged items of the input that have a known answer. */
   readonly in_input: number
-  /** Paid results on the items of `mixed_in` and `in_input`. Each counts as one paid vote, even if it lists several. */
+  /**
+   * Number of paid results on the items that `mixed_in` and `in_input` count. A result counts as one paid vote, even if
+   * the result contains several votes.
+   */
   readonly results: number
   /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number

@@ -31,7 +31,7 @@ export const Aspect = Schema.Struct({
 })
 export type Aspect = typeof Aspect.Type
 
-/** `all_bad` and `flags` cannot be required: leaving them unmarked is an answer. */
+/** A rubric cannot require `all_bad` or `flags`: an expert who marks nothing has already answered no. */
 const required = Schema.Array(Schema.Literals(["strength", "edit", "rationale"]))
 
 export const Rubric = Schema.Struct({

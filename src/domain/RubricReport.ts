@@ -38,11 +38,14 @@ export interface AspectReport {
 export interface RubricReport {
   /** Judged items with at least one vote that has an answer. */
   readonly items: number
-  /** Votes that have an answer, on judged items. */
+  /** Number of votes on judged items that answer at least one question of the rubric. */
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** `answered`: items with votes on whether all completions are bad. `items`: over half of all their votes say so. */
+  /**
+   * `answered` is the number of items with a vote that answers the question whether all completions are bad. `items` is
+   * the number of items on which more than half of all votes answer yes.
+   */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** `items`: items with an edited best completion. `length_change`: characters after the edit minus those before. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }

@@ -13,7 +13,10 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
-  /** Index of the best completion. If several completions have the best text, the earliest vote for it decides. */
+  /**
+   * Index of the best completion (see `tally`). If several completions have the best text, this is the index that the
+   * earliest vote for the text chose.
+   */
   readonly best: number
   /** Share of the first-choice votes that chose the best text, 0 to 1. */
   readonly agreement: number
@@ -63,11 +66,11 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   const best = ballots.find(({ choice }) => equal.includes(choice))?.choice ?? Math.min(...equal)
   const most = votes[first[best]!]!
 
-  const given = unitsPerVote * BigInt(ballots.length)
-  const divisor = greatestCommonDivisor(most, given)
+  const allUnits = unitsPerVote * BigInt(ballots.length)
+  const divisor = greatestCommonDivisor(most, allUnits)
   return {
     best,
-    agreement: Number(most / divisor) / Number(given / divisor),
+    agreement: Number(most / divisor) / Number(allUnits / divisor),
     tie: votes.filter((count) => count === most).length > 1,
     ranking: ballots.every(({ ranking }) => ranking !== undefined) ? groups : undefined,
     rationale: ballots.find(({ choice, rationale }) => first[choice] === first[best] && hasText(rationale))?.rationale,

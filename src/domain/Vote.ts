@@ -34,7 +34,7 @@ export const fields = {
     Schema.Int,
   ),
   repeated: described(
-    "Whether the person had already voted on this prompt and these completions in another task with the same guidelines. This happens only if the service allows repeated votes, or if this prompt is a gold item.",
+    "True if the person had already voted on the same prompt and completions in another task with the same guidelines. A person votes repeatedly only if the service allows repeated votes, or if the prompt is a gold item.",
     Schema.Boolean,
   ),
   details: described(
@@ -66,7 +66,10 @@ export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "
   readonly judged_at?: string | number
 }
 
-/** If a member of this struct is invalid, the list of votes is not read. `Assessment` ignores other invalid members. */
+/**
+ * One vote in a list of votes. If one of these members is invalid, prefstream does not read the list. `Assessment.read`
+ * reads the rubric's answers, and leaves out invalid ones.
+ */
 const Listed = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),

@@ -43,11 +43,13 @@ export const VoteRowSchema = Schema.Struct({
   /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),
   /**
-   * The item's flags in this task, including problems marked in votes. Some tasks have them only in their first row.
+   * The item's flags in this task, including problems that experts marked in their votes. If the task has several rows,
+   * the flags may be in the first row only.
    */
   flags: list(Schema.Unknown),
   /**
-   * A lead's decision on the item in this task, which replaces the votes. Some tasks have it only in their first row.
+   * A lead's decision on the item in this task, which replaces the votes. If the task has several rows, the decision
+   * may be in the first row only.
    */
   decision: Schema.NullOr(Decision),
   /** The item's metadata; null if it has none. */
@@ -63,13 +65,13 @@ type OfItem = Omit<VoteRow, "chosen_index" | "expert" | "judged_at" | "kind" | "
 /** @param n one-based number of the vote among the votes on the item */
 export const of = (item: OfItem, vote: ImportedVote, n: number): VoteRow => {
   const { choice, expert, judged_at = null, kind, strength } = vote
-  const given: { readonly [name: string]: unknown } = { ...vote }
+  const voteMembers: { readonly [name: string]: unknown } = { ...vote }
   const assessment: { readonly [name: string]: unknown } = {
-    ...Assessment.read(given, choice, item.completions.length),
+    ...Assessment.read(voteMembers, choice, item.completions.length),
     strength,
   }
   const members: { [name: string]: unknown } = {}
-  for (const name of voteColumns) members[name] = (name in Assessment.fields ? assessment : given)[name] ?? null
+  for (const name of voteColumns) members[name] = (name in Assessment.fields ? assessment : voteMembers)[name] ?? null
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the names of all other members
   return { ...item, ...members, expert, kind: ExpertKind.of(kind), vote: n, chosen_index: choice, judged_at } as VoteRow
 }

@@ -17,7 +17,7 @@ export interface VotedItem extends SourceItem {
   readonly taskId?: string
   /** A lead's decision that counts instead of the votes. */
   readonly decision?: Decision
-  /** The record's text, for the reject record if the ledger cannot accept the item. */
+  /** The text of the input record. If the ledger refuses the item, the file of rejected records contains this text. */
   readonly raw?: string | undefined
 }
 

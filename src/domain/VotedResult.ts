@@ -16,7 +16,7 @@ const Action = Schema.Struct({
 /** Annotations of the built-in service. Other services may send other members; see `Annotations`. */
 export const VotedAnnotations = Schema.Struct({
   rationale: described(
-    "The first rationale among the votes for the best completion; empty if there is none. If a lead decided or withdrew the prompt, the lead's rationale.",
+    "The first rationale among the votes for the best completion; empty if no such vote has a rationale. If a lead (a person who may overrule votes) chose the completion or withdrew the prompt, the rationale is the lead's.",
     Schema.String,
   ),
   agreement: Schema.optionalKey(
@@ -34,7 +34,7 @@ export const VotedAnnotations = Schema.Struct({
   ),
   decision: Schema.optionalKey(
     described(
-      "Present if a lead's decision replaces the votes. The choice and its rationale are then the lead's.",
+      "Present if a lead chose the best completion in place of the votes. `best_completion_index` is then the lead's choice, and `rationale` is the lead's rationale.",
       Action,
     ),
   ),
@@ -46,7 +46,7 @@ export const VotedAnnotations = Schema.Struct({
   ),
   kind: Schema.optionalKey(
     described(
-      "The only kind of expert that may give the missing votes. Absent if every kind may, or if no votes are missing.",
+      "The kind of expert (`judge` or `person`) that still has to vote, if only experts of one kind may vote. Absent if experts of several kinds may vote, or if the prompt has all its votes.",
       Schema.String,
     ),
   ),

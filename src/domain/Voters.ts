@@ -15,7 +15,7 @@ export type Voters = typeof Voters.Type
 export type PeopleWhen = `jury<${number}`
 
 export const peopleWhenForm =
-  "jury<SHARE, such as jury<0.9: people vote if the judges' joint certainty is below SHARE (above 0, at most 1)"
+  "jury<SHARE, where SHARE is above 0 and at most 1, such as jury<0.9 (people vote if the judges together are less than 90% certain)"
 
 export const boundOf = (rule: string): Option.Option<number> => {
   const [, share] = /^\s*jury\s*<\s*(\d+(?:\.\d*)?|\.\d+)\s*$/.exec(rule) ?? []

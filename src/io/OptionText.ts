@@ -9,7 +9,7 @@ export const Wording = Context.Reference<(reason: string) => string>("prefstream
 
 export const of = (name: string): string => `\`${name}\``
 
-/** Adds " path" to the name of a list of completions: `cli/output/Flags` then shows the flag `--completion-path`. */
+/** For a list in `completions`, returns text that `cli/output/Flags` replaces by the flag `--completion-path`. */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 

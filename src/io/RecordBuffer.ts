@@ -1,4 +1,4 @@
-/** Collects a record from chunks. Keeps only the first 64 KiB of an oversized record, to report them as a reject. */
+/** Joins the chunks of a record. If the record is too large, the first 64 KiB stay in memory, for the rejects file. */
 import { Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import type { Reject } from "../domain/Reject.ts"

@@ -1,4 +1,4 @@
-/** Runs a stream to its end, so that values gathered before the stream fails are not lost. */
+/** Consumes a stream whose values are gathered. If the stream fails, the values gathered so far are still processed. */
 import { Effect, Stream } from "effect"
 
 /**

@@ -46,7 +46,8 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 
 export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem> =>
   format(issue).issues.map(({ message, path }) => ({
-    // There is no hook for messages about unions and JSON, such as `Expected number | null, got "B"`.
+    // The formatter does not pass messages about unions and JSON to the hooks above. These messages have another form,
+    // such as `Expected number | null, got "B"`, and are rewritten here.
     message: message.replace(
       /^Expected (.+?), got (.*)$/s,
       (_, types: string, value: string) =>

@@ -1,6 +1,7 @@
 /**
- * Adapter: Effect Cluster. A singleton runs on one connected runner. A suspended runner may lose its locks, and later
- * continue. `task/ledger/writes/Parts` then prevents it from sending tasks.
+ * Adapter: Effect Cluster. Of all connected processes (runners), one runs each singleton. If a runner is suspended,
+ * another one may take over its singletons. When the suspended runner continues, `task/ledger/writes/Parts` prevents
+ * this runner from sending tasks.
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"

@@ -75,8 +75,8 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** `acquire` retries for this time, because a call of `holder` in another process locks the file briefly. */
-const maxCheckMillis = 500
+/** `acquire` waits up to this time for the lock. A process that calls `holder` also locks the file, but briefly. */
+const maxWaitMillis = 500
 
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
@@ -102,7 +102,7 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   yield* Effect.acquireRelease(
     attempt(() => {
       PrivateFile.create(`${real}.lock`, access)
-      return new DatabaseSync(`${real}.lock`, { timeout: maxCheckMillis })
+      return new DatabaseSync(`${real}.lock`, { timeout: maxWaitMillis })
     }).pipe(
       Effect.tap((db) =>
         Effect.onError(

@@ -31,7 +31,7 @@ export interface GuardedHttpClientOptions {
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
-/** An abandoned request does not end its attempt to connect. This timeout ends it. */
+/** After a request is interrupted, its attempt to connect continues. This timeout ends the attempt. */
 const connectTimeoutMillis = 15_000
 
 /** `node:net` expects an IPv6 address without brackets. */
@@ -57,7 +57,7 @@ export const check = Effect.fnUntraced(function* (
     isIP(host) !== 0
       ? [{ address: host, family: isIP(host) }]
       : yield* Effect.callback<ReadonlyArray<dns.LookupAddress>>((resume) => {
-          resolver(host, { all: true }, (error, found) => resume(Effect.succeed(error === null ? found : [])))
+          resolver(host, { all: true }, (error, results) => resume(Effect.succeed(error === null ? results : [])))
         })
   const { permitted, refused } = sift(guard, addresses)
   if (permitted.length === 0 && refused !== undefined) return yield* refused

@@ -14,7 +14,8 @@ type Request = Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientErro
 export const layer = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
-    // The client keeps the services with which it is loaded. They must not be a request's services, such as its span.
+    // The client keeps the context in which it is loaded. If this were the context of the first request, the client
+    // would keep the trace span of that request.
     const services = yield* Effect.context<never>()
     const loaded = yield* Effect.cached(Effect.promise(() => Effect.runPromiseWith(services)(load)))
     return HttpClient.makeWith(

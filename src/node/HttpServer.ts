@@ -35,8 +35,8 @@ type Answerer = (request: IncomingMessage) => FirstAnswer
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
 /**
- * Calls `answer` before Effect's server gets a request. The application answers if `answer` yields undefined, fails, or
- * is asynchronous. For a request with a body, `answer` must yield undefined.
+ * Passes each request first to `answer`. If `answer` returns a response without waiting, the server sends this
+ * response. Otherwise, the application handles the request. `answer` must not respond to a request with a body.
  */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
@@ -103,7 +103,8 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
   })
   const first: { current: Answerer | undefined } = { current: undefined }
-  // The application is another listener of the event, and listeners cannot stop each other, so `emit` is replaced.
+  // The application listens for `request`, and no other listener can keep a request from the application. Therefore,
+  // `emit` is replaced.
   const emit = node.emit.bind(node) as (event: string, ...args: ReadonlyArray<unknown>) => boolean
   const answersFirst = (request: IncomingMessage, response: ServerResponse): boolean => {
     const answer = node.listenerCount("request") > 1 ? first.current?.(request) : undefined

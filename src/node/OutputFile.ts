@@ -1,4 +1,7 @@
-/** Adapter: a new file with its digest. `finish` syncs the file, and fails if the file was removed. */
+/**
+ * Adapter: `node:fs`, to write new files and compute their SHA-256. `finish` returns after the file is on disk. If
+ * somebody removed the file meanwhile, `finish` fails.
+ */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import * as Sha256 from "./Sha256.ts"

@@ -1,4 +1,7 @@
-/** Adapter: gzip, Brotli, and CRC-32 from `node:zlib` for Parquet. Output beyond the limit is an error. */
+/**
+ * Adapter: the gzip, Brotli, and CRC-32 functions of `node:zlib`, for Parquet. If the output would exceed the limit,
+ * they fail.
+ */
 import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
 
 const chunkMin = 1024

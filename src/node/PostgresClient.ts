@@ -14,9 +14,9 @@ import * as PostgresUrl from "./PostgresUrl.ts"
 
 export interface PostgresClientConfig extends PostgresUrl.Login {
   readonly readonly?: boolean | undefined
-  /** An advisory lock that one process at a time holds in this schema. Default: nothing is locked. */
+  /** The name of an advisory lock in this schema, which is held until the scope closes. Default: no lock. */
   readonly lock?: string | undefined
-  /** How the process shares the lock: as a worker, or as a command beside workers. Default: the lock is exclusive. */
+  /** If set, several workers and commands can hold the lock at the same time. Default: one process holds the lock. */
   readonly sharedBy?: "worker" | "command" | undefined
 }
 
@@ -52,7 +52,7 @@ const namedConnection = (
   executeUnprepared: (...of) => Effect.mapError(connection.executeUnprepared(...of), name),
 })
 
-/** Lets ROLLBACK succeed if the session is lost, because the server has already rolled back. */
+/** A ROLLBACK in a lost session counts as success, because the server has already rolled back. */
 const writerConnection = (connection: SqlConnection.Connection): SqlConnection.Connection => ({
   ...connection,
   execute: (sql, ...rest) =>
@@ -95,7 +95,8 @@ const make = Effect.fnUntraced(function* (
   const isReadonly = config.readonly === true
   const startup = isReadonly ? { ...settings, startupParameters: { default_transaction_read_only: "on" } } : settings
   const writer = yield* PgClient.makeClient(startup).pipe(
-    // PgBouncer refuses `default_transaction_read_only` at startup. `configureSession` sets it later.
+    // PgBouncer refuses the startup parameter `default_transaction_read_only`. The client then connects without this
+    // parameter, and `configureSession` sets the parameter later.
     Effect.catchIf(
       (error) => isReadonly && isProtocolViolation(error.reason.cause),
       () => PgClient.makeClient(settings),

@@ -74,7 +74,8 @@ export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
 /**
- * Runs `change` once no other process uses the tables; ends early if `isDone`. After 2 s, returns up to 5 processes.
+ * Runs `change` as soon as no other process uses the tables. Gives up when `isDone` returns true, or after 2 seconds.
+ * After 2 seconds, returns the names of up to 5 processes that use the tables. Otherwise, the list is empty.
  */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,

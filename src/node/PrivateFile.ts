@@ -7,6 +7,7 @@ export const create = (path: string, access = mode): void => {
   try {
     closeSync(openSync(path, "wx", access))
   } catch {
-    // An existing file is kept. If no file could be created, the caller fails when it opens the file.
+    // The file exists already, or it cannot be created. In the second case, the caller gets an error when it opens the
+    // file.
   }
 }

@@ -1,4 +1,7 @@
-/** Adapter: a temporary file that only its owner can read. Promises would take more time than blocking calls. */
+/**
+ * Adapter: `node:fs`, for temporary files that only their owner can read. All calls are synchronous, because
+ * asynchronous calls would take more time.
+ */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -104,6 +107,6 @@ const removeFolder = (folder: string): void => {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    // Some systems cannot remove an open file.
+    // Some systems cannot remove a file while it is open. In this case, `close` removes the folder later.
   }
 }

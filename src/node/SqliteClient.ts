@@ -1,7 +1,8 @@
 /**
- * Adapter: an Effect `SqlClient` over `node:sqlite`. A connection runs one statement, stream, or transaction at a time,
- * on the main thread; `reserve` opens another connection. NaN and objects are refused as parameters, because SQLite or
- * Node would change them silently. Reading an integer beyond 2^53 fails without `SqlClient.SafeIntegers`.
+ * Adapter: an Effect `SqlClient` over `node:sqlite`. All statements run on the main thread. A connection runs one
+ * statement, stream, or transaction at a time. `reserve` opens an additional connection. A parameter that is NaN or an
+ * object is refused, because SQLite or Node would change the value silently. Reading an integer beyond 2^53 fails,
+ * unless `SqlClient.SafeIntegers` is set.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
@@ -35,7 +36,8 @@ const STREAM_CHUNK_ROWS = 128
 
 const cachedStatements = 200
 
-// Effect recognizes a duplicate key only by the code of UNIQUE, so `sqlError` replaces the other two codes.
+// SQLite has three error codes for a duplicate key. Effect recognizes only `UNIQUE`, so `sqlError` replaces
+// `PRIMARY_KEY` and `ROWID` with `UNIQUE`.
 const PRIMARY_KEY = 1555
 const ROWID = 2579
 const UNIQUE = 2067
@@ -101,9 +103,9 @@ const cutsTextAtNul = (db: DatabaseSync): boolean => db.prepare("SELECT 'a' || c
 
 const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInputValue> =>
   params.map((param, i) => {
-    const refuse = (found: string) =>
+    const refuse = (actual: string) =>
       new TypeError(
-        `parameter ${i + 1}: expected null, a boolean, number, bigint, string, or Uint8Array, found ${found}`,
+        `parameter ${i + 1}: expected null, a boolean, number, bigint, string, or Uint8Array, found ${actual}`,
       )
     switch (typeof param) {
       case "string":
@@ -130,7 +132,7 @@ const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInpu
 
 const knownNames = new WeakMap<StatementSync, ReadonlyArray<string>>()
 
-/** The columns of `SELECT *` can change, so they are read each time. */
+/** The names are cached, except for a statement with `*`, because its columns can change when the table changes. */
 const namesOf = (statement: StatementSync): ReadonlyArray<string> => {
   const cachedNames = knownNames.get(statement)
   if (cachedNames !== undefined) return cachedNames
@@ -241,7 +243,10 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/** A loop over a stream may run statements only in a transaction. Otherwise, they wait for the stream forever. */
+/**
+ * A stream occupies its connection until the stream ends. A statement in a loop over the stream would therefore wait
+ * forever. Within a transaction, such a loop can run statements.
+ */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
@@ -258,7 +263,8 @@ export const make = Effect.fnUntraced(function* (
     }),
     compiler: Statement.makeCompilerSqlite(),
     driver: "sqlite-node",
-    // Takes the write lock at the start, so that a transaction that reads first is not refused at its first write.
+    // BEGIN IMMEDIATE takes the write lock at once. If a transaction took the lock after its first read, SQLite could
+    // refuse the lock.
     beginTransaction: SqliteSync.begin,
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,

@@ -1,4 +1,4 @@
-/** Adapter: `fsync`, so that written data survive a loss of power. */
+/** Adapter: `fsync`. Once a file and its folder are synced, the file survives a loss of power. */
 import { Effect, FileSystem } from "effect"
 
 export const file = Effect.fnUntraced(function* (path: string) {

@@ -1,7 +1,7 @@
 /**
- * Adapter: runs a stage in a separate thread. If the stage's file is missing, as in a bundled program, the stage runs
- * in the calling thread. A stage does not import Effect, because this would slow the thread's start. Messages are
- * answered in order. After a failure, no further message is processed.
+ * Adapter: runs a stage, which is a function that answers messages, in a separate thread. If the stage's file is
+ * missing, as in a bundled program, the stage runs in the calling thread. A stage does not import Effect, because this
+ * would slow the thread's start. Messages are answered in order. After a failure, no further message is processed.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -48,7 +48,10 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /** Does not wait for the answer. Do not use the buffers in `transfer` afterwards: the thread may have them. */
+  /**
+   * Returns without waiting for the answer. Do not use the buffers in `transfer` after the call, because they may
+   * belong to the thread.
+   */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
   /** Waits until fewer than `ahead` messages are unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
@@ -79,8 +82,8 @@ const causeOf = (error: Failure) =>
     : Cause.die(error)
 
 /**
- * A start takes 0.1 s, so it happens when `room` is first awaited. Before that, `drain` runs the stage without a
- * thread.
+ * By default, a thread is started when the caller first waits for `room`, because its start takes 0.1 s. A caller that
+ * waits only for `drain` has few messages. Their stage runs in the calling thread.
  */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,

@@ -1,4 +1,7 @@
-/** Adapter: the first module of a thread. It loads the stage, and answers each message in order. */
+/**
+ * Adapter: the entry point of a thread (`node:worker_threads`). It loads the stage, which is a function that answers
+ * messages. The thread answers messages in order.
+ */
 import { parentPort, workerData } from "node:worker_threads"
 import type { FromThread, Stage, ThreadData } from "./Thread.ts"
 

@@ -32,7 +32,7 @@ const disagreementAdvice =
 export const checks = {
   "longer-chosen": {
     measure:
-      "share of pairs in which the longer completion was chosen, among those with different lengths; each item counts once",
+      "share of pairs in which the longer completion was chosen, without pairs of equally long completions; each of an item's n pairs counts 1/n",
     unit: "items",
     advice: lengthAdvice,
     ...share,
@@ -67,7 +67,8 @@ export const checks = {
     ...share,
     measure: "share of items that contain an evaluation prompt",
     unit: "items",
-    advice: "The data contains prompts of an evaluation, whose results would then be invalid. Leave these items out.",
+    advice:
+      "Items contain prompts of an evaluation. If a model is trained on these items, its results in the evaluation are invalid. Leave these items out.",
     canDrop: true,
   },
   flagged: {
@@ -101,13 +102,15 @@ export const checks = {
   },
   disagreement: {
     ...share,
-    measure: "share of votes that differ from the item's choice, on items with several votes",
+    measure:
+      "share of votes for another completion than the one chosen for the dataset; items with one vote do not count",
     unit: "votes",
     advice: disagreementAdvice,
   },
   kappa: {
     ...share,
-    measure: "agreement between votes beyond chance, as Randolph's free-marginal kappa",
+    measure:
+      "agreement between the votes on an item, where 0 is chance and 1 is full agreement (Randolph's free-marginal kappa)",
     unit: "items",
     isShare: false,
     advice: disagreementAdvice,
@@ -170,7 +173,10 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   }
 }
 
-/** Whether a value, perhaps from untyped code, is a check. Only its own `valueOf` counts: all objects inherit one. */
+/**
+ * Whether a value, perhaps from untyped code, is a check. Every object inherits a method `valueOf`, so an inherited
+ * method is not enough.
+ */
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&
@@ -225,7 +231,7 @@ export const isCheckName = (name: string): name is CheckName => Object.hasOwn(ch
  */
 export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 
-/** `of` counts the examined items or votes, and `count` those that the check found. */
+/** `of` is the number of examined items or votes. `count` is how many of them have the property, such as a flag. */
 export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {}
 
 export const evaluate = (

@@ -123,11 +123,11 @@ const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
 /** Gives each item a number, starting at 0. With `mayRepeat`, a repeated item gets its earlier number. */
 const makeNumbers = (mayRepeat: boolean) => {
-  const known = HashNumbers.make()
+  const ordinals = HashNumbers.make()
   let count = 0
   return (item: JudgedItem): { readonly ordinal: number; readonly isNew: boolean } => {
     const key = mayRepeat ? JSON.stringify([item.itemId, item.prompt]) : undefined
-    const ordinal = key === undefined ? count : known.getOrSet(Sha256.leading52Bits(key), count)
+    const ordinal = key === undefined ? count : ordinals.getOrSet(Sha256.leading52Bits(key), count)
     const isNew = ordinal === count
     if (isNew) count++
     return { ordinal, isNew }
@@ -180,12 +180,12 @@ export const make = Effect.fnUntraced(function* (
   const { drop = [] } = options
   const duplicates = yield* DuplicatePrompts.make(maxFindings, excerpt, context.scratchDirectory)
   const isDropping = drop.includes("near-duplicates")
-  let found: DuplicatePrompts.Found | undefined
+  let duplicatesOfFirstPass: DuplicatePrompts.Found | undefined
   const { add, report } = makeState(
     options,
     context,
     isDropping ? undefined : duplicates.add,
-    (ordinal) => found?.isDuplicate(ordinal) === true,
+    (ordinal) => duplicatesOfFirstPass?.isDuplicate(ordinal) === true,
   )
   // The first pass only collects prompts, so that near-duplicates are known before the second pass leaves them out.
   const firstPass = makeState(
@@ -207,13 +207,15 @@ export const make = Effect.fnUntraced(function* (
         ? Stream.unwrap(
             Effect.gen(function* () {
               yield* Stream.runDrain(pass(items, firstPass.add))
-              found = yield* duplicates.find
+              duplicatesOfFirstPass = yield* duplicates.find
               return pass(items, add)
             }),
           )
         : pass(items, add),
     report: Effect.map(
-      Effect.suspend(() => (found === undefined ? duplicates.find : Effect.succeed(found))),
+      Effect.suspend(() =>
+        duplicatesOfFirstPass === undefined ? duplicates.find : Effect.succeed(duplicatesOfFirstPass),
+      ),
       report,
     ),
   }
@@ -267,7 +269,7 @@ const makeState = (
   const short = { results: 0, votes: 0 }
   let repeatedVotes = 0
   let judged = 0
-  let kept = 0
+  let itemsWithPairs = 0
   let ranked = 0
   let pairCount = 0
 
@@ -364,7 +366,7 @@ const makeState = (
         lost.set(selected, (lost.get(selected) ?? 0) + 1)
         return { item, pairs, lost: selected }
       }
-      kept++
+      itemsWithPairs++
       if (Option.isSome(rankingOf(consensus.judgment))) ranked++
       pairCount += selected.length
       lengths.add(selected, consensus.judgment.completions)
@@ -387,9 +389,9 @@ const makeState = (
           return { language, items, low: interval?.low ?? null, high: interval?.high ?? null }
         })
         .toSorted((a, b) => b.items - a.items || (a.language < b.language ? -1 : 1))
-      const known = byLanguage.filter(({ language }) => language !== "und")
-      const inKnown = known.reduce((sum, { items }) => sum + items, 0)
-      const inOthers = inKnown - (known[0]?.items ?? 0)
+      const detectedLanguages = byLanguage.filter(({ language }) => language !== "und")
+      const inDetected = detectedLanguages.reduce((sum, { items }) => sum + items, 0)
+      const inOthers = inDetected - (detectedLanguages[0]?.items ?? 0)
       const differing = length.longer_chosen + length.shorter_chosen
       const halves = position.first_half + position.second_half
       const measured = (value: number | null, count: number, of: number): Checks.Measured => ({
@@ -400,12 +402,16 @@ const makeState = (
       })
       const measurements: { readonly [Name in Checks.CheckName]: Checks.Measured } = {
         "longer-chosen": measured(length.share_longer, length.longer_chosen, differing),
-        "length-effect": measured(length.cohens_d === null ? null : Math.abs(length.cohens_d), kept, kept),
+        "length-effect": measured(
+          length.cohens_d === null ? null : Math.abs(length.cohens_d),
+          itemsWithPairs,
+          itemsWithPairs,
+        ),
         "position-bias": measured(position.p_value, position.first_half, halves),
         "near-duplicates": { count, of, value: of === 0 ? null : count / of, examples },
         contamination: contaminationTally.finish(),
         flagged: flaggedTally.finish(),
-        "other-languages": measured(inKnown === 0 ? null : inOthers / inKnown, inOthers, inKnown),
+        "other-languages": measured(inDetected === 0 ? null : inOthers / inDetected, inOthers, inDetected),
         "no-rationale": missingTally.finish(),
         "copied-rationale": copiedTally.finish(),
         disagreement: measured(votes === 0 ? null : against / votes, against, votes),
@@ -415,7 +421,7 @@ const makeState = (
       const checked = Checks.names.filter((name) => name !== "contamination" || evaluationPrompts.length > 0)
       return {
         judged,
-        kept,
+        kept: itemsWithPairs,
         unread,
         missing,
         short,
@@ -435,7 +441,7 @@ const makeState = (
         length,
         flags: flagCounts.finish(),
         ...(answers !== undefined && { rubric: answers }),
-        rankings: { ranked_items: ranked, unranked_items: kept - ranked },
+        rankings: { ranked_items: ranked, unranked_items: itemsWithPairs - ranked },
         vote_seconds: seconds.distribution(),
         languages: byLanguage,
         checks: [

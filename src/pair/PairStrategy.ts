@@ -44,7 +44,10 @@ const ownNamed: typeof named = (settings, strategy) => {
   return own
 }
 
-/** Whether a strategy is built in. Only then do its settings certainly determine the pairs. */
+/**
+ * Whether a strategy is built in. The settings of a built-in strategy determine its pairs. The program's own strategy
+ * can return other pairs with the same settings.
+ */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>

@@ -1,7 +1,7 @@
 /**
- * Chooses the items for which another vote helps most. Gold items get no further vote and do not go to people, but
- * their votes help to estimate reliabilities. With `peopleWhen`, an item's judges count as one voter
- * (`pair/votes/Jury`). Memory: 100 bytes per vote.
+ * Chooses the items for which another vote helps most. Gold items get no further votes, and do not go to people. The
+ * votes that gold items already have help to estimate reliabilities. With `peopleWhen`, the judges of an item count as
+ * one voter (`pair/votes/Jury`). Memory: 100 bytes per vote.
  */
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"
@@ -111,7 +111,7 @@ export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   const ledger = yield* Ledger
   const plan = Effect.gen(function* () {
     yield* ledger.readAlone
-    // Another command may have planned a round meanwhile.
+    // While this process waited for `readAlone`, another command may have planned the votes.
     if (yield* ledger.isChoiceDue) yield* planFurtherVotes(choose({ annotationPaths }), { shuffleSeed })
   }).pipe(Effect.scoped)
   const check = Effect.flatMap(ledger.isChoiceDue, (isDue) => (isDue ? plan : Effect.void))

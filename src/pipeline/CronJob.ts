@@ -68,7 +68,7 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
     return Result.fail(new InvalidCron({ what: "expression", message }))
   }
   const fields = nicknames.get(expression.trim()) ?? expression
-  const found = JSON.stringify(expression)
+  const expressionText = JSON.stringify(expression)
   const invalid = (message: string) => new InvalidCron({ what: "expression", message })
   const reversed = fields.split(/[\s,]+/).find((part) => {
     const [, from, to] = /^(\d+)-(\d+)(\/\d+)?$/.exec(part) ?? []
@@ -83,14 +83,14 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
     Result.mapError(() =>
       invalid(
         reversed === undefined
-          ? `expected minute, hour, day of month, month, and day of week, such as "0 2 * * *", or one of ${[...nicknames.keys()].join(", ")}, found ${found}`
+          ? `expected minute, hour, day of month, month, and day of week, such as "0 2 * * *", or one of ${[...nicknames.keys()].join(", ")}, found ${expressionText}`
           : `the range ${reversed} begins after its end; write two ranges, such as 22-23,0-2`,
       ),
     ),
     Result.flatMap((cron) =>
       Result.try({
         try: () => Cron.next(cron, 0),
-        catch: () => invalid(`expected an expression that matches some date, found ${found}`),
+        catch: () => invalid(`expected an expression that matches some date, found ${expressionText}`),
       }).pipe(Result.map(() => cron)),
     ),
   )

@@ -1,7 +1,8 @@
 /**
- * Settings of a dataset. To add a setting that leaves out items, extend `CurationOptions` in `pair/Curation`. For
- * another setting, extend the interface here. Then add the setting to `table`, and a flag to `cli/flags/DatasetFlags`.
- * In the manifest, a new setting must be absent at its default (`undefined`), so that earlier manifests can be read.
+ * Settings of a dataset. To add a setting that leaves out items, extend `CurationOptions` in `pair/Curation`. To add
+ * any other setting, extend `DatasetSettings` here. In both cases, also add the setting to `table`, and a flag to
+ * `cli/flags/DatasetFlags`. If a new setting has its default value, its value in the manifest must be `undefined`.
+ * Otherwise, earlier manifests, which lack the setting, cannot be read.
  */
 import { Effect, Record, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
@@ -26,8 +27,9 @@ type ToManifest = (settings: DatasetSettings) => Schema.Json | undefined
 /** Settings that turn judgments into a dataset. */
 export interface DatasetSettings extends CurationOptions {
   /**
-   * How several votes become one choice. `dawid-skene` weights votes by the experts' reliability. `jury` also does so,
-   * and counts the votes of all judges on an item as one vote. Default `majority`, or `jury` with `peopleWhen`.
+   * How several votes become one choice. `majority` counts votes. `dawid-skene` weights each vote by the expert's
+   * reliability. `jury` weights votes in the same way, but counts the votes of all judges on an item as one vote.
+   * Default: `jury` if items go from judges to people (`peopleWhen`), otherwise `majority`.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
   /** Paths of annotations that are not in the contract's fields, such as `{ strength: "preference.strength" }`. */
@@ -46,7 +48,7 @@ export interface DatasetSettings extends CurationOptions {
   readonly marginFrom?: "votes" | "strength" | undefined
   /** If `chosen`, trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
-  /** Whether texts are lists of messages. Default: true if a planned prompt or completion is a list. */
+  /** Whether the dataset has prompts and completions as lists of messages. Default: true if the job has such lists. */
   readonly conversational?: boolean | undefined
   /** Whether to use the experts' real names. Default false: an expert has one pseudonym in all exports of the job. */
   readonly expertNames?: boolean | undefined
@@ -150,7 +152,7 @@ const wrong = function* (
 ): Generator<readonly [setting: string, expected: string, found: unknown]> {
   const { checks = [], drop = [], formats = [], thresholds = {}, minAgreement, minVotes } = settings
   const badFormat = TrainerFiles.problemOf(formats)
-  const isOneOf = (names: ReadonlyArray<string>, name: unknown) => names.some((known) => known === name)
+  const isOneOf = (names: ReadonlyArray<string>, name: unknown) => names.some((each) => each === name)
   for (const [name, threshold] of Object.entries(thresholds)) {
     if (!Checks.isCheckName(name))
       yield ["thresholds", `one of ${Checks.names.join(", ")}`, name + didYouMean(name, Checks.names)]
@@ -188,8 +190,8 @@ const wrong = function* (
 }
 
 export const validate = Effect.fn("DatasetSettings.validate")(function* (settings: DatasetSettings) {
-  for (const [setting, expected, found] of wrong(settings)) {
-    return yield* new SettingInvalid({ setting, expected, found: String(found) })
+  for (const [setting, expected, value] of wrong(settings)) {
+    return yield* new SettingInvalid({ setting, expected, found: String(value) })
   }
   if (settings.splits !== undefined)
     yield* Effect.scoped(Splits.make({ shares: wholeShares(settings.splits), seed: settings.splitSeed }))

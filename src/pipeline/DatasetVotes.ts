@@ -67,10 +67,10 @@ const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
     { index: row.rejected_index, text: row.rejected, model: row.rejected_model },
   ])
   const byIndex = new Map(sides.map((side) => [side.index, side]))
-  const found = [...byIndex.values()].toSorted((a, b) => a.index - b.index)
-  const models = found.flatMap(({ model }) => model ?? [])
-  if (models.length < found.length) return []
-  const places = new Map(found.map(({ index }, place) => [index, place]))
+  const completions = [...byIndex.values()].toSorted((a, b) => a.index - b.index)
+  const models = completions.flatMap(({ model }) => model ?? [])
+  if (models.length < completions.length) return []
+  const places = new Map(completions.map(({ index }, place) => [index, place]))
   const preferred = new Set(rows.map((row) => `${places.get(row.chosen_index)} ${places.get(row.rejected_index)}`))
   const lost = new Set(rows.map((row) => row.rejected_index))
   const best = rows.find((row) => !lost.has(row.chosen_index)) ?? rows[0]!
@@ -85,7 +85,7 @@ const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
   }
   return [
     {
-      completions: found.map(({ text }) => text),
+      completions: completions.map(({ text }) => text),
       models,
       metadata: rows[0]!.metadata ?? undefined,
       votes: [vote],

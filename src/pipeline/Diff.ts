@@ -1,6 +1,7 @@
 /**
- * Compares two datasets, and explains the differences by their jobs' ledgers and settings. Ledgers do not record voided
- * votes. So `vote_no_longer_counted` means only that an expert who voted on the item has votes in A, but none in B.
+ * Compares two datasets. The ledgers and the settings of their jobs explain differences. A ledger does not record which
+ * votes were voided. Therefore, `vote_no_longer_counted` does not prove that a vote was voided. It means that an expert
+ * who voted on the item has votes in dataset A, but none in B.
  */
 import { Effect, Option, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -37,7 +38,8 @@ const outcomesOf = Effect.fnUntraced(function* (
         const isLost = allVotesOf(item).some(({ expert }) => expert !== null && experts.has(expert))
         return { itemId: item.itemId, lost, cause: isLost ? "vote_no_longer_counted" : null }
       }),
-      // The first outcome counts, so this one applies only to items without results.
+      // For each item, `Dataset.diff` uses the first outcome. Therefore, `not_judged` is used only for items without
+      // results.
       Stream.concat(
         Stream.map(ledger.prompts, ({ itemId }): Dataset.JobOutcome => ({ itemId, lost: "not_judged", cause: null })),
       ),

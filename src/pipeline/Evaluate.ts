@@ -44,8 +44,9 @@ const itemOf = ([first, ...others]: ReadonlyArray<PreferencePair>): Option.Optio
 }
 
 /**
- * Writes the items on which scores and experts disagree, greatest difference first, as records that `run` reads. Items
- * with tools are left out, because datasets lack their messages with tool calls. Memory: 16 bytes per item.
+ * Writes the items on which scores and experts disagree, with the greatest difference first. `run` can read the file.
+ * Items with tools are left out, because a dataset does not contain messages with tool calls. Memory: 16 bytes per
+ * item.
  */
 const disputedItems = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
@@ -77,8 +78,8 @@ const kinds: Kinds.Kinds = {
 }
 
 /**
- * Evaluates scores on a dataset: its folder, manifest, or job's folder. Fails with `ScoresInvalid` if no pair has
- * scores, and with `GroupsInvalid` if no item has the field `by`.
+ * Evaluates scores on a dataset. `place` is the folder or the manifest of the dataset, or the job's folder. Fails with
+ * `ScoresInvalid` if no pair has scores. Fails with `GroupsInvalid` if no item has the metadata field in `options.by`.
  */
 export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string, options: EvaluateOptions) {
   yield* Kinds.check(options, kinds, ["scores"])
@@ -125,7 +126,7 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
   const unmatched = { items: ids.length, first: ids.slice(0, 5) }
   if (evaluation.pairs === 0 && evaluation.unscored > 0) {
     const other = ids.length === 0 ? "" : `, found ${count(ids.length, "item")}, such as ${unmatched.first.join(", ")}`
-    const problem = `no pair of the dataset has scores: expected records with the item_ids and completion indices of its pairs${other}`
+    const problem = `no pair of the dataset has scores: expected records with an item_id and completion indices from the dataset${other}`
     return yield* new ScoreFile.ScoresInvalid({
       place: typeof scores === "string" ? scores : ScoreEndpoint.placeOf(scores.url),
       problem,

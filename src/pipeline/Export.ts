@@ -33,7 +33,10 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /** The failed checks. `value` is null without data. A value passes on the `direction` side of the threshold. */
+  /**
+   * The failed checks. With the `direction` `below`, the value must be at most the threshold. With `above`, the value
+   * must be at least the threshold. `value` is null if there are no data.
+   */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -46,13 +49,11 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
   report: Schema.String,
 }) {
   override get message() {
-    const said = this.checks.map(({ check, direction, threshold, value }) => {
+    const failures = this.checks.map(({ check, direction, threshold, value }) => {
       const bound = `(threshold: ${direction === "below" ? "at most" : "at least"} ${threshold})`
-      return value === null
-        ? `${check} has no data to measure ${bound}`
-        : `${check} is ${Number(value.toPrecision(4))} ${bound}`
+      return value === null ? `no data for ${check} ${bound}` : `${check} is ${Number(value.toPrecision(4))} ${bound}`
     })
-    return `the dataset was not written: ${said.join("; ")}. See ${this.report}`
+    return `the dataset was not written: ${failures.join("; ")}. See ${this.report}`
   }
 }
 
@@ -75,12 +76,12 @@ const nothing: Exported = { dataset: Option.none(), example: Option.none(), left
 
 interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaign"> {
   readonly directory: string
-  /** Facts about all planned items. `Rebuild` sets them, because its temporary ledger has only items with votes. */
-  readonly unvoted?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
+  /** `Rebuild` sets these facts about planned items, because its temporary ledger lacks items without votes. */
+  readonly plannedFacts?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
 }
 
 export const exportDataset = Effect.fn("Export.exportDataset")(
-  function* ({ unvoted, ...settings }: ExportSettings) {
+  function* ({ plannedFacts, ...settings }: ExportSettings) {
     yield* validate(settings)
     const fs = yield* FileSystem.FileSystem
     const { allowEmpty = false, campaign } = settings
@@ -95,7 +96,8 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const ledger = yield* LedgerReader
     const which =
       campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-    // In a majority vote, uncertain judges would outvote the people that the item was sent to.
+    // If judges (language models) are uncertain about an item, the item goes to people. In a majority vote, the judges
+    // could outvote the people.
     const isRouted = yield* ledger.isRouted(which)
     const aggregate = settings.aggregate ?? (isRouted ? "jury" : Consensus.defaultAggregation)
     const reliabilities = yield* Reliabilities.forAggregation(
@@ -113,7 +115,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const table =
       settings.splits === undefined
         ? undefined
-        : (unvoted?.table ??
+        : (plannedFacts?.table ??
           (yield* SplitTable.make({
             shares: wholeShares(settings.splits),
             seed: settings.splitSeed,
@@ -189,7 +191,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       directory,
       splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair)!,
       conversational,
-      tools: unvoted?.tools ?? (yield* ledger.hasTools),
+      tools: plannedFacts?.tools ?? (yield* ledger.hasTools),
       formats: settings.formats,
       ...Struct.pick(settings, ["edited", "margin", "marginFrom"]),
       allowEmpty,
@@ -267,7 +269,7 @@ const reportOf = Effect.fnUntraced(function* (
 ) {
   const ledger = yield* LedgerReader
   const report = Struct.omit(all, countsOfFunnel)
-  const terms = (yield* ledger.campaigns).find((known) => Option.contains(campaign, known.campaign))
+  const terms = (yield* ledger.campaigns).find((each) => Option.contains(campaign, each.campaign))
   const turnaround = Distribution.make()
   yield* Stream.runForEach(ledger.turnarounds(campaign), (millis) => Effect.sync(() => turnaround.add(millis / 1000)))
   return {

@@ -48,13 +48,13 @@ const methodsOf = (
 ): NonNullable<DatasetFacts["methods"]> => {
   const { agreement, checks, funnel, gold, languages, length, position, rankings, split_groups, splits } = report
   const stepOf = (name: string) => funnel.find(({ step }) => step === name)
-  const kept = stepOf("kept")
+  const keptStep = stepOf("kept")
   const judged = stepOf("judged")?.count ?? 0
   const named = Judge.describe(judges)
   const isUnnamed = named !== "" && votersOf(report.experts).some(({ expert }) => expert === null)
-  const who = `${named}${isUnnamed ? " and from unnamed experts" : ""}`
+  const who = `${named}${isUnnamed ? " and from experts without names" : ""}`
   const votes = agreement.votes_per_item.reduce((sum, { items, votes }) => sum + items * votes, 0)
-  const dropped = (kept?.lost ?? []).map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`)
+  const dropped = (keptStep?.lost ?? []).map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`)
   const { strategy } = strategyOf(settings.pairs ?? bestAgainstRest)
   return [
     {
@@ -73,12 +73,12 @@ const methodsOf = (
         `The pairs are made by the strategy \`${strategy}\`; an item's pairs are adjacent, and their weights add up to 1.`,
         settings.pairs === fullRanking &&
           rankings.unranked_items > 0 &&
-          `${count(rankings.ranked_items, "item")} ${plural(rankings.ranked_items, "has", "have")} a ranking. In the other ${count(rankings.unranked_items, "item")}, the best completion makes a pair with every other completion.`,
+          `${count(rankings.ranked_items, "item")} ${plural(rankings.ranked_items, "has", "have")} a ranking. ${count(rankings.unranked_items, "item")} ${plural(rankings.unranked_items, "has", "have")} no ranking: the best completion makes a pair with each of the remaining completions.`,
         dropped.length > 0 && `Left out: ${dropped.join(", ")}.`,
         length.share_longer !== null &&
           `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs with different lengths${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}. Each item counts once.`,
         position.p_value !== null &&
-          `The completions shown first (the first half of the order) got more votes on ${count(position.first_half, "item")}, and those shown last on ${count(position.second_half, "item")} (p = ${position.p_value.toPrecision(2)}).`,
+          `On ${count(position.first_half, "item")}, the completions in the first half of the order got more votes. On ${count(position.second_half, "item")}, the completions in the second half got more votes (p = ${position.p_value.toPrecision(2)}).`,
       ),
     },
     ...(splits.length < 2
@@ -88,9 +88,9 @@ const methodsOf = (
             title: "Splits",
             text: `${
               split_groups === null
-                ? "Items are split by a hash of the normalized prompt; a near-duplicate (MinHash) has the split of the earliest item that it resembles"
-                : `Items with the same \`${split_groups.field}\`, and their near-duplicates (MinHash), are in one split`
-            }: ${splits.map(({ items, split }) => `${split} ${count(items, "item")}`).join(", ")}.`,
+                ? "A hash of the normalized prompt determines the split of an item. A near-duplicate of an earlier item, as found by MinHash, is in the split of the earlier item"
+                : `Items with the same \`${split_groups.field}\` are in one split. Near-duplicates, as found by MinHash, are also in one split`
+            }. Sizes of the splits: ${splits.map(({ items, split }) => `${split} ${count(items, "item")}`).join(", ")}.`,
           },
         ]),
     {

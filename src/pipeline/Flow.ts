@@ -28,7 +28,8 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // Without `once`, items are chosen later, when all results are in. A restart then does not change the choice.
+      // With `once`, items for further votes are chosen before new items are read. Otherwise, they are chosen after all
+      // results have arrived. With all results, a restart leads to the same choice.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
@@ -114,7 +115,7 @@ const stoppable =
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
       const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
-      // The effect may have ended by itself at the moment of the timeout.
+      // If the effect ended before the timeout interrupted it, its own result or failure is used.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
       return Option.some(yield* exit)
     })

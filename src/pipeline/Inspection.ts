@@ -24,7 +24,10 @@ import * as RejectCounts from "./RejectCounts.ts"
 export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
   /** Maximum number of prompts and bytes per task. Default: the limits of a run. */
   readonly batch?: Batch.BatchLimits | undefined
-  /** Whether to judge each of several items that differ only in the order of their completions. */
+  /**
+   * Whether items that differ only in the order of their completions are judged separately. Default false: all but the
+   * first count as duplicates.
+   */
   readonly keepReordered?: boolean | undefined
   /** The service's limits for an item. Default: none. */
   readonly limits?: ItemLimits | undefined
@@ -60,7 +63,7 @@ export interface Inspection {
   readonly over_budget: number
   /** Items that earlier runs have read. */
   readonly known: number
-  /** Number of items with more completions than `completionsPerItem`. */
+  /** New items with more completions than `completionsPerItem`. A random selection of their completions is sent. */
   readonly drawn: number
   /** Records of an item that appeared earlier in this input, and `reordered` records. */
   readonly duplicates: number
@@ -147,21 +150,21 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     }
 
   const see = (read: BatchItem, seenAs: ReturnType<typeof seenIn>): ReadonlyArray<Result.Result<BatchItem, Reject>> => {
-    const found = classify(read, seenAs, { draw, keepReordered, limits })
-    switch (found._tag) {
+    const classification = classify(read, seenAs, { draw, keepReordered, limits })
+    switch (classification._tag) {
       case "Rejected":
-        return [Result.fail(found.reject)]
+        return [Result.fail(classification.reject)]
       case "Duplicate":
         counts.duplicates++
-        if (found.isReordered) counts.reordered++
+        if (classification.isReordered) counts.reordered++
         return []
       case "Known":
         counts.known++
-        seen.add(found.item)
+        seen.add(classification.item)
         return []
       case "New": {
-        const { completionOrigins, item, origin, sentHash } = found.item
-        seen.add(found.item)
+        const { completionOrigins, item, origin, sentHash } = classification.item
+        seen.add(classification.item)
         counts.items++
         if (sentHash !== undefined) counts.drawn++
         if (item.gold !== undefined) counts.gold++
@@ -169,7 +172,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
         if (typeof item.prompt !== "string") counts.conversations++
         sizes.set(item.completions.length, (sizes.get(item.completions.length) ?? 0) + 1)
         if (first.length < show) first.push({ item, origin, completionOrigins })
-        return [Result.succeed(mix(found.item))]
+        return [Result.succeed(mix(classification.item))]
       }
     }
   }
@@ -188,12 +191,12 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     const read = records.map((record) => Result.map(record, identify))
     const items = Arr.getSuccesses(read)
     const seenAs = seenIn(yield* recorded(keepReordered ? [...items, ...items.map(identifyReordered)] : items))
-    const found = read.flatMap((record) =>
+    const results = read.flatMap((record) =>
       Result.isFailure(record) ? [Result.fail(record.failure)] : see(record.success, seenAs),
     )
-    const refused = Arr.getFailures(found)
+    const refused = Arr.getFailures(results)
     refused.forEach(rejects.add)
-    plan(batches.add(Arr.getSuccesses(found)))
+    plan(batches.add(Arr.getSuccesses(results)))
     if (onReject !== undefined) yield* Effect.forEach(refused, onReject, { discard: true })
   })
   yield* Stream.runForEach(records, inspectChunk)

@@ -83,8 +83,8 @@ const decide = Effect.fnUntraced(function* <E>(
   decision: (ledger: Decisions) => Effect.Effect<unknown, E>,
 ) {
   if (!Array.isArray(tasks) || !tasks.every(Number.isSafeInteger)) {
-    const found = describeValue(tasks)
-    return yield* new SettingInvalid({ setting: "tasks", expected: "a list of the numbers of tasks", found })
+    const tasksText = describeValue(tasks)
+    return yield* new SettingInvalid({ setting: "tasks", expected: "a list of the numbers of tasks", found: tasksText })
   }
   const ledger = yield* Ledger
   if (!ledger.isShared) yield* ledger.holdInterrupted

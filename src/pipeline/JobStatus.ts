@@ -90,7 +90,7 @@ export interface JobStatus extends RunReport.RunReport {
   }>
   /** The limits that all workers share for their requests. */
   readonly request_budget: {
-    /** Seconds from now for which the workers have already reserved the whole request rate. */
+    /** Workers reserve times for their requests in advance. The first free time is this many seconds from now. */
     readonly reserved_seconds: number
     /** Share of the request rate that is allowed now, 0 to 1. An overloaded service lowers it for half a minute. */
     readonly rate_share: number

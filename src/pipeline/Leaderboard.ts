@@ -23,7 +23,10 @@ export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions, Res
 
 /** A leaderboard of the items with the same value in a metadata field. */
 export interface LeaderboardGroup {
-  /** The items' value in this field: text, or JSON for other values. Null for items without a value. */
+  /**
+   * The value of the metadata field in all items of the group. A value that is not text is written as JSON. Null if the
+   * items have no value.
+   */
   readonly group: string | null
   /** Number of items, including items without models. */
   readonly items: number

@@ -8,8 +8,8 @@ import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
 const advice = (group: string | undefined): string =>
   group === undefined
-    ? "If the earlier tasks have a group at the service, also set `group` to this group. A service that honors Idempotency-Key then returns the earlier tasks, and does not bill them again"
-    : `Then also set \`group: ${JSON.stringify(group)}\`, the group of the last run's tasks: with the same settings, a service that honors Idempotency-Key returns these tasks, and does not bill them again`
+    ? "If you create a new ledger, and the earlier tasks have a group at the service, set `group` to the name of this group. A service that honors Idempotency-Key then returns the earlier tasks, and does not bill them again"
+    : `If you create a new ledger, also set \`group: ${JSON.stringify(group)}\`, the group of the last run's tasks, and keep all other settings. A service that honors Idempotency-Key then returns the tasks of the last run, and does not bill them again`
 
 /** An earlier run used the job folder, but the ledger has no record of the job. */
 export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
@@ -30,14 +30,15 @@ export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
 const check = Effect.fnUntraced(function* (directory: string, location: LedgerLocation.LedgerLocation) {
   const fs = yield* FileSystem.FileSystem
   const dataset = `${JobFolder.dataset(directory)}/${Manifest.fileName}`
-  const found = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
-  if (found.length === 0) return
+  const files = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
+  if (files.length === 0) return
   const record = yield* LedgerLocation.recordOf(location)
-  // If the first run was killed early, the ledger has the job's name, but no run, and there is no dataset.
-  if (record === "runs" || (record === "name" && !found.includes(dataset))) return
+  // If the first run was killed early, the ledger has the job's name, but no run. In this case, there is no dataset,
+  // and the ledger is not lost.
+  if (record === "runs" || (record === "name" && !files.includes(dataset))) return
   const group = yield* Effect.orElseSucceed(fs.readFileString(JobFolder.group(directory)), () => "")
   const ledger = LedgerLocation.describe(location)
-  return yield* new LedgerLost({ directory, ledger, found, ...(group !== "" && { group }) })
+  return yield* new LedgerLost({ directory, ledger, found: files, ...(group !== "" && { group }) })
 })
 
 const isLedger = (value: unknown) =>

@@ -26,7 +26,7 @@ interface Range<A> {
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Planned tasks of earlier runs that the run would send, including those that exceeded an earlier budget. */
   readonly planned: number
-  /** Requests that create the `planned` and the new tasks, without polls. Each task needs at least one poll. */
+  /** Requests that create tasks: the `planned` and the new ones. Polls are not counted, at least one per task. */
   readonly requests: number
   /** Minimum time to send the requests at the rate limit. Null without a limit. */
   readonly sending_seconds: number | null
@@ -34,12 +34,12 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
   readonly in_all: {
     readonly votes: Range<number>
     readonly requests: Range<number>
-    /** Null without a price. */
+    /** Null if the settings have no price. */
     readonly cost: Range<string> | null
-    /** Maximum votes by people, and their cost. Null if items do not go from judges to people. */
+    /** Maximum number of votes by people after judges, and their cost. Null if no items go to people. */
     readonly people: { readonly votes: number; readonly cost: string | null } | null
   } | null
-  /** Null without a price. */
+  /** Null if the settings have no price. */
   readonly spending: {
     readonly price: string
     /** Prices of the kinds of expert that have their own price. */
@@ -73,8 +73,8 @@ const furtherOf = Effect.fnUntraced(function* (
   { campaign, isNew }: { readonly campaign: number; readonly isNew: boolean },
   settings: Settings,
 ) {
-  const kept = settings.votes === undefined ? yield* ledger.furtherTerms : Option.none()
-  const terms = Option.orElse(furtherTermsOf(settings), () => kept)
+  const earlierTerms = settings.votes === undefined ? yield* ledger.furtherTerms : Option.none()
+  const terms = Option.orElse(furtherTermsOf(settings), () => earlierTerms)
   if (isNew || Option.isNone(terms)) return Option.none()
   const further = furtherVotesLeft(settings, campaign, terms.value)
   return Option.some({

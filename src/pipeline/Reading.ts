@@ -101,14 +101,14 @@ const rejectedFiles = (
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,
 ) => {
   const withRecords = files.filter(({ records = 0 }) => records > 0)
-  const found = withRecords.flatMap(({ file, records }) => {
+  const messages = withRecords.flatMap(({ file, records }) => {
     const rejected = rejects.get(file)
     if (rejected === undefined || rejected.count !== records) return []
     const { count, first } = rejected
     const which = plural(count, "its only record was rejected:", `all ${count} records were rejected; first:`)
     return [`${file}: ${which} ${Origin.describe(first)}: ${first.reason}`]
   })
-  return found.length < withRecords.length ? found : []
+  return messages.length < withRecords.length ? messages : []
 }
 
 const missingModels = Ledger.use((ledger) =>

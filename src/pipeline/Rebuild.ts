@@ -1,9 +1,9 @@
 /**
  * Rebuilds a dataset's rows from its vote table and its manifest. Compares the checksums of the data files. If only
- * Parquet files differ, this is a warning, because another version of Node compresses differently. Custom formats are
- * not rebuilt. Card and report are not rebuilt either, because only the original ledger has their times, costs, and
- * rejects. If a planned prompt has no votes, the vote table lacks it. Splits are then read from the dataset, with
- * a warning.
+ * Parquet files differ, this is a warning, because another version of Node compresses differently. Custom formats, the
+ * card, and the report are not rebuilt. The times, costs, and rejects in card and report are only in the original
+ * ledger. If a planned prompt has no votes, the vote table lacks this prompt. In this case, the splits are read from
+ * the dataset, with a warning.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
@@ -53,7 +53,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const manifest = yield* Dataset.manifest(directory)
-  // The vote table already has the values at these paths, so the paths are left out.
+  // `annotationPaths` is left out, because the vote table already contains the values at these paths.
   const { annotationPaths: _paths, campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(
@@ -64,19 +64,19 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   const job = yield* fs.makeTempDirectoryScoped({ prefix: "prefstream-rebuild-" })
   const where = { directory: job, ledger: undefined, job: undefined, newLedger: true }
   const findings = Findings.make()
-  const add = (file: string, expected: string, found: string, severity: Finding["severity"] = "error") =>
-    findings.add({ file, expected, found, severity })
+  const add = (file: string, expected: string, actual: string, severity: Finding["severity"] = "error") =>
+    findings.add({ file, expected, found: actual, severity })
   const planned = manifest.counts?.["planned"] ?? 0
   const imported = yield* ImportVotes.importVotes({ directory: job, votes }).pipe(
     Effect.tap(
       Effect.fnUntraced(function* ({ items }) {
         const table = planned > items ? yield* SplitTable.ofDataset(directory, manifest) : undefined
         if (table !== undefined) {
-          const actual = `votes on ${items} items only, so the splits were read from the dataset`
+          const actual = `votes on ${items} items: the splits of all items cannot be rebuilt from these votes, and were read from the dataset`
           add(Manifest.fileName, `votes on all ${planned} planned items`, actual, "warning")
         }
-        const unvoted = { tools: manifest.tools === true, table }
-        yield* Export.exportDataset({ ...settings, expertNames: true, directory: job, unvoted })
+        const plannedFacts = { tools: manifest.tools === true, table }
+        yield* Export.exportDataset({ ...settings, expertNames: true, directory: job, plannedFacts })
       }),
     ),
     Effect.provide(ImportVotes.layer(where)),

@@ -32,7 +32,8 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   if (hasOwnCode) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  // A pair strategy is a function, so its settings are compared instead.
+  // A pair strategy is a function, which JSON cannot represent. Therefore, the digest contains the settings of the
+  // strategy.
   const compared = { ...Struct.pick(settings, settingNames), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))
@@ -40,7 +41,7 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
 
 const ExportRecord = Schema.fromJsonString(
   Schema.Struct({
-    /** Empty if the dataset depends on custom code. */
+    /** A digest of the exported state. Empty if the dataset depends on custom code, which cannot be compared. */
     fingerprint: Schema.String,
     job: Schema.String,
     /** SHA-256 of `manifest.json`. */
@@ -60,7 +61,8 @@ export const checkOwner = Effect.fnUntraced(function* (directory: string) {
   if (!(yield* (yield* FileSystem.FileSystem).exists(dataset))) return
   const { job } = yield* Effect.orElseSucceed(readRecord(directory), () => ({ job: undefined }))
   if (job === undefined || job === (yield* LedgerReader).jobName) return
-  const expected = "a folder without another job's dataset (choose another folder, or remove the dataset)"
+  const expected =
+    "a folder with no dataset, or with a dataset of this job (choose another folder, or remove the dataset)"
   return yield* new SettingInvalid({ setting: "directory", expected, found: `${dataset} of job ${job}` })
 })
 
@@ -116,15 +118,15 @@ export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
   if (!force && Option.isSome(fingerprint)) {
     const fs = yield* FileSystem.FileSystem
     yield* Dataset.recover(JobFolder.dataset(directory))
-    const found = yield* Effect.orElseSucceed(existing(directory, fingerprint.value), () =>
+    const current = yield* Effect.orElseSucceed(existing(directory, fingerprint.value), () =>
       Option.none<Export.Exported>(),
     )
-    if (Option.isSome(found)) {
+    if (Option.isSome(current)) {
       yield* fs.remove(JobFolder.refused(directory), { recursive: true, force: true })
       yield* Effect.logInfo(
         `the dataset ${JobFolder.dataset(directory)} is up to date: same ledger, settings, and version; to write the dataset again, use \`Pipeline.exportDataset(pipeline, { force: true })\``,
       )
-      return found.value
+      return current.value
     }
   }
   const exported = yield* Export.exportDataset(settings)

@@ -30,9 +30,9 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
-/** Counts of earlier runs. Files that a later run has read are left out. */
+/** Counts of earlier runs, without files that a later run has read again. */
 export interface EarlierCounts {
-  /** Records that earlier runs read. A run does not count if a later run has read one of its files. */
+  /** Records that earlier runs read. If a later run reads a file again, the earlier run does not count at all. */
   readonly read: number
   /** Rejected records of files that no later run has read; `rejects.jsonl` lists them. */
   readonly rejected: number
@@ -59,7 +59,7 @@ export interface RunReport {
   readonly submitted: number
   /** Items of this run's input that an earlier run had read. */
   readonly known: number
-  /** Items with an unsent task, and items that the budget does not allow. */
+  /** Items of this input that were not sent, because their task still waits or the budget does not suffice. */
   readonly not_submitted: number
   /** Records of votes that were given elsewhere; 0 for a run that submits. */
   readonly imported: number
@@ -75,7 +75,10 @@ export interface RunReport {
   readonly rejects: ReadonlyArray<RejectCount> | null
   /** The limit of rejected records, above which the run fails: a number, or a share of the records read (`1%`). */
   readonly max_rejects: RejectLimit | null
-  /** Tasks and their items by state, over all campaigns. An item counts once per vote; gold items are included. */
+  /**
+   * For each state, the number of tasks and of their items, over all campaigns. An item counts once per vote that its
+   * tasks ask for. Gold items are included.
+   */
   readonly tasks: StateCounts
   /** Maximum number of votes per item. */
   readonly votes: number
@@ -209,7 +212,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
   const input = campaign === null ? tasks : progress.inputOf(campaign)
   const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + input[state].items, 0)
-  // If the run read its whole campaign, with one vote per item, no query over the items is needed.
+  // If the run read its whole campaign, with one vote per item, the states of tasks show the run's items. This avoids
+  // `count`, which is a query over all items.
   const coversCampaign =
     readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>
@@ -217,7 +221,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const isImport = yield* ledger.isImport(run)
   const dropped = isImport ? 0 : yield* counted(lostStates, ledger.itemsLost(run))
   const notSubmitted = isImport ? 0 : yield* counted(unsentStates, ledger.itemsIn(run, unsentStates))
-  const found = counts.new + counts.known
+  const itemsRead = counts.new + counts.known
   const rejected = counts.rejected + dropped
   const dataset = options.dataset ?? Option.none()
   const wanted = Math.min(yield* ledger.wantedVotes, yield* ledger.votesLeft)
@@ -241,10 +245,10 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     }),
     campaign,
     read: counts.read,
-    submitted: isImport ? 0 : found - notSubmitted - dropped,
+    submitted: isImport ? 0 : itemsRead - notSubmitted - dropped,
     known: isImport ? 0 : counts.known,
     not_submitted: notSubmitted + overBudget,
-    imported: isImport ? found : 0,
+    imported: isImport ? itemsRead : 0,
     duplicates: counts.duplicates,
     reordered: counts.reordered,
     rejected,

@@ -65,7 +65,8 @@ export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportC
     onNone: () => ({ items: 0, votes: 1, voters: null }),
     onSome: ({ overBudget, voters, votes }) => ({ items: overBudget, votes, voters }),
   })
-  // The cost covers all campaigns. For a dataset of one of several campaigns, 0 pairs here mean no cost per pair.
+  // The cost covers all campaigns. If the dataset covers only one of several campaigns, a cost per pair would be wrong.
+  // With 0 pairs, the cost per pair is null.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
   const paidPairs = isOfAll ? dataset : { ...dataset, pairs: 0 }
   return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, paidPairs))
@@ -96,13 +97,13 @@ const make = (
     cost_per_pair: Cost.dividedBy(spent.cost, pairs),
     cost_per_right_vote: gold === undefined ? null : costPerRightOf(spent, kinds, gold),
     kinds: kinds.map(({ kind, ...charge }) => {
-      const known = gold?.kinds.find((gold) => gold.kind === kind)
+      const goldOfKind = gold?.kinds.find((gold) => gold.kind === kind)
       return {
         kind,
         ...textOf(charge),
-        gold_votes: known?.votes ?? 0,
-        gold_right: known?.right ?? 0,
-        cost_per_right_vote: known === undefined ? null : costPerRight(charge, known),
+        gold_votes: goldOfKind?.votes ?? 0,
+        gold_right: goldOfKind?.right ?? 0,
+        cost_per_right_vote: goldOfKind === undefined ? null : costPerRight(charge, goldOfKind),
         token_cost: tokenCost(experts.filter((expert) => expert.kind === kind)),
       }
     }),

@@ -1,8 +1,8 @@
 /**
- * Assigns a split to each item before any row is written. An item's split depends on its prompt and on earlier
- * prompts, so it stays when data and results are added. Exceptions are near-duplicates of pruned items, and splits by a
- * metadata field (`SplitGroups`). A `SplitTable` is valid only for the ledger snapshot that `make` has read. Memory: 8
- * bytes per item, and the memory of `Splits`.
+ * Assigns a split to each item before any row is written. An item's split depends on its prompt and on earlier prompts.
+ * Therefore, additional data and results do not change the split. There are two exceptions: near-duplicates of pruned
+ * items, and splits by a metadata field (`SplitGroups`). A `SplitTable` is valid only for the ledger snapshot that
+ * `make` has read. Memory: 8 bytes per item, and the memory of `Splits`.
  */
 import { Effect, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -33,7 +33,10 @@ export interface SplitReport extends Pick<
 > {}
 
 export interface SplitTable {
-  /** With `make`, pass items in the order in which they were planned. With `ofDataset`, any order works. */
+  /**
+   * Returns an item's split. If the table is from `make`, pass items in the order in which they were planned. If the
+   * table is from `ofDataset`, pass items in any order.
+   */
   readonly splitOf: (item: Planned) => Split
   readonly planned: number
   readonly report: SplitReport
@@ -63,7 +66,7 @@ const warnOfShares = Effect.fnUntraced(function* (
   })
   if (missed.length === 0) return
   yield* Effect.logWarning(
-    `the groups of items with the same ${by} are too large for the requested shares: ${missed.join(", ")}. Groups that share near-duplicates count as one group. To come closer to the shares, set \`splitBy\` to a field with smaller groups`,
+    `the groups of items with the same ${by} are too large for the requested shares: ${missed.join(", ")}. If an item is a near-duplicate of an item in another group, both groups count as one. For splits closer to the requested sizes, set \`splitBy\` to a field with smaller groups`,
   )
 })
 

@@ -70,7 +70,10 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
     }),
   )
 
-/** Runs `effect` until its end or `stop`. `exit` is undefined if the effect still runs after `grace` or `abandon`. */
+/**
+ * Runs `effect` until it ends, or until `stop` succeeds. After `stop`, the effect is interrupted. It may finish until
+ * the grace time is over, or until `abandon` succeeds. `exit` is undefined if the effect has not finished by then.
+ */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   {

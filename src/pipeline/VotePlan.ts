@@ -1,6 +1,7 @@
 /**
- * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The experts' accuracy
- * is assumed, or from a pilot. Gold items do not count. All other items count, even if a job already has them.
+ * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The caller sets the
+ * experts' accuracy, or takes the accuracy from a pilot. The plan includes all items of the input, even items that a
+ * job already has. Gold items that a run would mix in are not included.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -142,10 +143,10 @@ export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings
       ? [{ accuracy: experts, weight: 1 }]
       : experts.flatMap(({ accuracy, votes }) => (accuracy === null ? [] : [{ accuracy, weight: votes }]))
   if (voters.length === 0) return yield* new NothingToPlan({ reason: "unknown accuracy" })
-  const { price: given } = settings
-  const prices = Option.flatMap(Option.fromUndefinedOr(given), Prices.parse)
-  if (given !== undefined && Option.isNone(prices)) {
-    return yield* new SubmitOptionInvalid({ option: "price", expected: Prices.form, found: given })
+  const { price: priceSetting } = settings
+  const prices = Option.flatMap(Option.fromUndefinedOr(priceSetting), Prices.parse)
+  if (priceSetting !== undefined && Option.isNone(prices)) {
+    return yield* new SubmitOptionInvalid({ option: "price", expected: Prices.form, found: priceSetting })
   }
   const price = Option.map(prices, Prices.highest)
   const { completions, duplicates, items, read, rejected } = yield* Inspection.inspect(settings.source, {

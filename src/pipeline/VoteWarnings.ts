@@ -23,34 +23,34 @@ export const log = Effect.fnUntraced(function* ({
 }: CurationReport) {
   for (const { expert, gold_right, gold_votes, reliability } of experts.filter(isOverrated)) {
     yield* Effect.logWarning(
-      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}, because other experts make the same mistakes. Weighted votes (\`aggregate: "dawid-skene"\`, \`Pipeline.leaderboard({ weighted: true })\`) repeat these mistakes: remove these votes, or add more gold items`,
+      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}. The estimate is too high, because other experts make the same mistakes. Weighted votes (\`aggregate: "dawid-skene"\`, \`Pipeline.leaderboard({ weighted: true })\`) contain the mistakes, too. Remove the votes of ${expert === null ? "experts without a name" : "this expert"}, or add more gold items`,
     )
   }
   if (unread !== undefined) {
     yield* Effect.logWarning(
-      `in ${unread.count} ${plural(unread.count, "result")} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but in an unknown form: each result counts as one vote. To count all judgments, list them in \`annotations.votes\` (see src/service/README.md)`,
+      `in ${unread.count} ${plural(unread.count, "result")} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but the form of the list is unknown. Each such result counts as one vote. To count all judgments, list them in \`annotations.votes\` (see src/service/README.md)`,
     )
   }
   if (missing.votes > 0) {
     yield* Effect.logWarning(
-      `${missing.results} ${plural(missing.results, "result lacks", "results lack")} ${missing.votes} of the votes that ${plural(missing.results, "its task", "their tasks")} asked for. The cost includes these votes, but they do not count: ask the service to list all votes in \`annotations.votes\`, or to charge for fewer votes`,
+      `${missing.results} ${plural(missing.results, "result lacks", "results lack")} ${missing.votes} of the votes that ${plural(missing.results, "its task", "their tasks")} asked for. The cost includes the missing votes: ask the service to list all votes in \`annotations.votes\`, or to charge for fewer votes`,
     )
   }
   if (short.votes > 0) {
     yield* Effect.logWarning(
-      `${short.results} ${plural(short.results, "result lists", "results list")} ${count(short.votes, "vote")} fewer than ${plural(short.results, "its task", "their tasks")} asked for: experts had no answer. The cost includes the missing votes. The service's log names the reasons`,
+      `${short.results} ${plural(short.results, "result has", "results have")} ${count(short.votes, "vote")} fewer than ${plural(short.results, "its task", "their tasks")} asked for, because experts gave no answer. The cost includes the missing votes. For the reasons, see the log of the service`,
     )
   }
   if (repeatedVotes > 0) {
     yield* Effect.logWarning(
-      `${repeatedVotes} ${plural(repeatedVotes, "vote does not count: its expert", "votes do not count: their experts")} had voted on the same item before`,
+      `${repeatedVotes} ${plural(repeatedVotes, "vote does not count, because its expert", "votes do not count, because their experts")} had already voted on the same item`,
     )
   }
   const service = agreement.not_majority.find(({ by }) => by === "service")?.items ?? 0
   if (service > 0) {
     const dropped = lost.find(({ reason }) => reason === "against_votes")?.count ?? 0
     yield* Effect.logWarning(
-      `on ${service} ${plural(service, "item")}, the service's choice differs from the majority of the votes; ${dropped} ${plural(dropped, "item was", "items were")} left out, because more votes are against the service's choice than for it. To let the votes decide, use \`aggregate: "dawid-skene"\``,
+      `on ${service} ${plural(service, "item")}, the service's choice differs from the majority of the votes. ${dropped} ${plural(dropped, "item was", "items were")} left out, because more votes are against the service's choice than for it. To let the votes decide, use \`aggregate: "dawid-skene"\``,
     )
   }
 })

@@ -19,7 +19,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
   }
 }
 
-/** A worker with due tasks may be without progress for this time, in addition to the timeout of a request. */
+/** If a worker with due tasks makes no progress, it fails after this time plus the timeout of a request. */
 export const stallLimit = Duration.minutes(10)
 
 const interval = Duration.seconds(20)

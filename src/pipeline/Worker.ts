@@ -54,17 +54,17 @@ export { WorkerStalled } from "./Watchdog.ts"
 export interface WorkerOptions {
   /** The worker's address for other workers. Default: the address of its database connection, and any free port. */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
-  /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
+  /** Other workers take over if a worker does not answer for this time: at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
-  /** Number of parts into which a new job's tasks are split. Set at least 8 times the number of workers. Default 64. */
+  /** Number of parts into which a new job's tasks are split. Use at least 8 parts per worker. Default 64. */
   readonly parts?: number | undefined
   /** Called with the worker's name before the worker joins the other workers. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /** Called if the worker stalls. By default, `run` fails once hanging operations end. To stop at once, exit here. */
+  /** Called if the worker stalls. May exit the process. By default, `run` fails after hanging operations end. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
-/** Default time that a worker may be silent before other workers take over its tasks: 35 seconds. */
+/** The default of `lease`: 35 seconds. */
 export const defaultLease = Duration.seconds(35)
 
 /** Interval of checks for tasks that others have abandoned, and for changes without a notification. */
@@ -83,7 +83,7 @@ const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold", "
 /** Failures for which a retry does not help. After an `SqlError`, the worker has to reconnect to the ledger. */
 const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
-/** Restarts an effect after a temporary failure. If `progress` has not changed since the last failure, waits longer. */
+/** Runs the effect again after a temporary failure. The delay doubles while `progress` returns the same number. */
 const retrying = Effect.fnUntraced(function* <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
@@ -115,7 +115,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** After this many renewals, a worker that lost its parts has certainly noticed the loss. */
+  /** This many renewals take longer than a lease. Within a lease, a worker notices that it has lost its parts. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
@@ -124,7 +124,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
-  // Sending may restart many times. All restarts count failures together, which limits retries of billable requests.
+  // All restarts of `sending` share one count of failures, which limits the retries of billable requests.
   const streak = FailureStreak.make(baseUrl)
   const sending = retrying(
     "sending",
@@ -173,7 +173,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // If the previous owner had a longer poll interval, tasks may be due too late.
+          // The part's previous owner may have polled less often. This limits the time until the next poll.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,
@@ -181,12 +181,12 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // Reading does not resubmit, because it may restart many times, and each resubmission would be billed.
+  // `resubmit` is empty: reading may restart many times, and the service would bill each resubmitted task again.
   const reading = readAndSubmit({ ...settings, resubmit: [] }).pipe(
     Effect.ensuring(
       RejectsFile.write(settings.directory).pipe(
         Effect.catch((failure) =>
-          Effect.logWarning(`cannot write the rejects file (the ledger has the rejects): ${causeMessage(failure)}`),
+          Effect.logWarning(`cannot write the rejects file (its records are in the ledger): ${causeMessage(failure)}`),
         ),
       ),
     ),
@@ -204,7 +204,8 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // Cluster locks are database-wide, but each schema has a job 1. The channel ends with a hash of schema and job.
+  // The locks of the cluster apply to the whole database, in which several schemas may have a job 1. Therefore, the
+  // prefix ends with a hash of schema and job, which the channel's name contains.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const singletons = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))

@@ -57,15 +57,19 @@ export interface ServiceOptions {
   readonly hold?: Duration.Input | undefined
   /** How long a complete task stays open after a person's last vote, so that people can undo it. Default 30 seconds. */
   readonly undoGrace?: Duration.Input | undefined
-  /** The path of a file of prompt items whose `gold` is the right answer. Experts are measured by these items. */
+  /** The path of a file of prompt items, each with the right answer in `gold`. The service measures experts with them. */
   readonly gold?: string | undefined
   /**
-   * Whether to end a task if automatic experts cannot give all its votes. A prompt to which an expert has no answer is
-   * closed with its other votes. A task without votes is canceled. So is a task that needs more votes per prompt than
-   * there are experts. The next start of the service reopens these canceled tasks. Default false: the task stays open.
+   * Whether to end a task if automatic experts cannot give all its votes. Default false: the task stays open.
+   * - If an expert has no answer to a prompt, the prompt is closed with the votes that it has.
+   * - A task is canceled if it would end without votes, or needs more votes per prompt than there are experts. The next
+   *   start of the service reopens such a task.
    */
   readonly cancelUnanswered?: boolean | undefined
-  /** Whether a person may judge equal items of a group if nobody else is left (votes are `repeated`). Default false. */
+  /**
+   * Whether a person may vote again on the same prompt and completions in a group of tasks, if nobody else is left. Such
+   * a vote is marked `repeated`. Default false: the item waits for another person.
+   */
   readonly allowRepeatedVotes?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined
@@ -97,7 +101,8 @@ const taskHandlers = (limits: RequestLimits.RequestLimits, defaultVotes: number)
         create: Effect.fnUntraced(function* ({ headers, payload, request }) {
           yield* RequestLimits.check(payload, limits)
           const { name: organization } = yield* Organization
-          // The payload's decoder has already read the body. `arrayBuffer` returns the same bytes again.
+          // The store needs the bytes of the body, to compare requests with the same idempotency key. `payload` was decoded
+          // from these bytes. `arrayBuffer` returns them again.
           const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
           const { group, group_size, voters, votes = defaultVotes } = payload
           const task = yield* store
@@ -186,16 +191,17 @@ export const layer = (options: ServiceOptions) => {
 
 const store = ({ gold, hold, undoGrace, ...options }: ServiceOptions) =>
   Layer.unwrap(
-    Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (known) =>
+    Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (goldExpert) =>
       Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer).pipe(
         Layer.provideMerge(
           VoteQueue.layer({
             hold,
             undoGrace,
-            goldItems: known?.items,
+            goldItems: goldExpert?.items,
             goldAnswer:
-              known &&
-              ((prompt) => Option.map(known.answerTo(prompt), ({ best_completion_index }) => best_completion_index)),
+              goldExpert &&
+              ((prompt) =>
+                Option.map(goldExpert.answerTo(prompt), ({ best_completion_index }) => best_completion_index)),
           }),
         ),
         Layer.provideMerge(

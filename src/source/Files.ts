@@ -101,7 +101,7 @@ export const openInput = Effect.fnUntraced(function* (
   )
   const mayNameModels = layout.reads === "parts" && layoutOptions.model === undefined && fileModels.size > 1
   const modelNote = mayNameModels
-    ? ", and models get the names of files if most prompts have the same number of completions in most files"
+    ? "; if most files have the same number of completions for most prompts, models are named after the files"
     : ""
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),

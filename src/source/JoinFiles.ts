@@ -80,7 +80,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     count: prompts.length + completions.length,
     joined: completions.length,
     empty: names.empty,
-    layout: `join by ${at(promptKey)}: prompt at ${at(prompt)}${history === undefined ? "" : `, earlier turns at ${at(history)}`}, completions at ${at(completion)}, ${model === undefined ? "models named after the files" : `models at ${at(model)}`}`,
+    layout: `joined by ${at(promptKey)}: prompt at ${at(prompt)}${history === undefined ? "" : `, earlier turns at ${at(history)}`}, completions at ${at(completion)}, ${model === undefined ? "models named after the files" : `models at ${at(model)}`}`,
     unknownFields: [
       ...unknownOf("gold", options.goldPath === undefined ? [] : gold.columns, members.prompts),
       ...unknownOf("metadata", options.metadataPath === undefined ? [] : metadata.columns, members.prompts),
@@ -146,7 +146,10 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
   )?.path
 }
 
-/** Suggests `modelPath` if records name their models. It is not set by itself, because gold answers may name files. */
+/**
+ * Suggests `modelPath` if records name their models. The option is not set automatically, because gold answers may name
+ * models by their files.
+ */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
   return member === undefined

@@ -88,7 +88,7 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient
   yield* exist(options)
-  // The migrator creates only its own table here.
+  // Without migrations, the migrator only creates the table of applied migrations, which `check` reads.
   yield* Migrator.make({})({ loader: Migrator.fromRecord({}), table })
   const isNewest = Effect.map(check(options), ({ found, newest }) => found === newest)
   if (yield* isNewest) return
@@ -108,18 +108,18 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
 export const check = Effect.fn("Migrations.check")(function* (options: MigrationsOptions) {
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient
-  const known = new Map(Object.keys(migrations).map((key) => [Number.parseInt(key), key.replace(/^\d+_/, "")]))
+  const migrationNames = new Map(Object.keys(migrations).map((key) => [Number.parseInt(key), key.replace(/^\d+_/, "")]))
   const rows = yield* sql<{ migration_id: number; name: string }>`
     SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id`
-  const found = Number(rows.at(-1)?.migration_id ?? 0)
-  const newest = Math.max(...known.keys())
+  const version = Number(rows.at(-1)?.migration_id ?? 0)
+  const newest = Math.max(...migrationNames.keys())
   for (const { migration_id, name } of rows) {
     if (Number(migration_id) > newest) break
-    const expected = known.get(Number(migration_id)) ?? "nothing"
+    const expected = migrationNames.get(Number(migration_id)) ?? "nothing"
     if (name !== expected) return yield* new DatabaseForeign({ what, found: name, expected })
   }
-  if (found > newest) return yield* new DatabaseTooNew({ what, found, supported: newest })
-  return { found, newest }
+  if (version > newest) return yield* new DatabaseTooNew({ what, found: version, supported: newest })
+  return { found: version, newest }
 })
 
 export const bytes = Effect.map(SqlClient.SqlClient, (sql) =>

@@ -26,7 +26,7 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/** For this time after a webhook, tasks are polled less often, because more webhooks are expected. */
+/** After a webhook arrives, tasks are polled less often for this many milliseconds: more webhooks are expected. */
 const hintedSpan = Duration.toMillis("1 hour")
 
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
@@ -84,7 +84,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const submittingDone = options.submittingDone ?? (yield* Latch.make(true))
   const patience = Duration.fromInputUnsafe(profile.patience)
   const kindsIn = VoteKinds.reader(profile.kindPath)
-  const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
+  const knownStatuses = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
@@ -106,11 +106,11 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     reported.waiting.add(forJudges)
     if (forJudges) {
       return yield* Effect.logWarning(
-        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and the service has no language model left that can vote. Start the service with more language models. Until these have voted, no further items of this job go to people`,
+        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and the service has no language model left that can vote. Start the service with more language models. People get no further items of this job until language models have voted on ${plural(waiting, "this item", "these items")}`,
       )
     }
     yield* Effect.logWarning(
-      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all experts who may judge ${plural(waiting, "it", "them")} have already judged ${plural(waiting, "it, or an item with the same content", "them, or items with the same content")}. Invite another expert. If items have the same content on purpose, start the service with \`allowRepeatedVotes\`, or, if they are gold items of this job, with the same file (\`gold\`)`,
+      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all experts who may judge ${plural(waiting, "it", "them")} have already judged ${plural(waiting, "this item, or another item with the same content", "these items, or other items with the same content")}. Invite another expert. If the job repeats items on purpose, start the service with \`allowRepeatedVotes\`. If the repeated items are gold items, start the service with the job's file of gold items (prefstream serve --gold FILE)`,
     )
   })
 
@@ -132,8 +132,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     })
 
   const warnOfStatus = Effect.fnUntraced(function* (task: OpenTask, status: string) {
-    if (!client.mayMisreadStatus || known.has(status) || known.size > 100) return
-    known.add(status)
+    if (!client.mayMisreadStatus || knownStatuses.has(status) || knownStatuses.size > 100) return
+    knownStatuses.add(status)
     yield* Effect.logWarning(
       `the service reports the unknown status ${JSON.stringify(status)} for ${task.taskId}, so the task is treated as open; if the status means completed or failed, add the status to the service profile`,
     )
@@ -204,7 +204,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     switch (reason._tag) {
       case "TaskUnknown":
         if (task.hasResult) return yield* keepResult(task, failure.message)
-        // A 410 means that the task is gone. Any other status may mean that the service does not know the task yet.
+        // After a 410, the task counts as failed at once. After any other status, such as 404, the task is polled
+        // again, because the service may need time to know a new task.
         if (reason.status !== 410) {
           const age = (yield* SteadyClock.now) - task.submittedAt
           if (options.once === true ? age < settlingTime : useless < maxUselessAnswers)

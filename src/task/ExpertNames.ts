@@ -41,7 +41,7 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
     Predicate.isString,
   )
 
-/** An automatic expert's name shows its kind. A pseudonym hides the name, so the kind is added. */
+/** The name of an automatic expert shows its kind. The pseudonym does not, so `kind` is added beside the pseudonym. */
 const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {
   const role =
     Predicate.isString(expert) && (ExpertKind.of(kind) ?? ExpertKind.of(ofAll)) === null

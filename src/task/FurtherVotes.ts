@@ -1,6 +1,6 @@
 /**
- * Plans further votes on items without an outstanding vote, if a run of the job has asked for further votes. The caller
- * chooses the items. The ledger plans no vote twice (`ledger/writes/FurtherVotes`).
+ * Plans further votes, if a run of the job has set a range of votes per item (`votesUpTo`). The caller chooses the
+ * items. The ledger plans one vote at a time for an item, and no vote twice (`ledger/writes/FurtherVotes`).
  */
 import { Effect, Option } from "effect"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
@@ -11,11 +11,11 @@ import type { JudgmentsError } from "./Results.ts"
 import { plural } from "../io/Values.ts"
 
 export interface ItemChoice {
-  /** The items, with the greatest need first. */
+  /** The items that should get another vote. The first items need it most. */
   readonly wanted: ReadonlyArray<ItemPlace>
-  /** Maximum number of items that get a vote now. */
+  /** Maximum number of these items for which a vote is planned now. */
   readonly atOnce: number
-  /** Number of the job's votes whose tasks had ended when the items were chosen. */
+  /** At the time of the choice, the number of the job's votes whose tasks were no longer open. */
   readonly ended: number
 }
 
@@ -24,13 +24,16 @@ export type ChooseItems = (
   terms: FurtherTerms,
 ) => Effect.Effect<ItemChoice, JudgmentsError, LedgerReader>
 
-/** Chooses items of a campaign, by default that of the last run. Returns none if no run has asked for further votes. */
+/**
+ * Calls `choose` for a campaign; by default, for the campaign of the last run. Returns `None` if no run of the job has
+ * set a range of votes per item.
+ */
 const chosenBy = Effect.fnUntraced(function* (choose: ChooseItems, of?: number) {
   const ledger = yield* Ledger
   const terms = yield* ledger.furtherTerms
-  const known = Option.all({ terms, campaign: of === undefined ? yield* ledger.lastCampaign : Option.some(of) })
-  if (Option.isNone(known)) return Option.none()
-  return Option.some(yield* choose(known.value.campaign, known.value.terms))
+  const target = Option.all({ terms, campaign: of === undefined ? yield* ledger.lastCampaign : Option.some(of) })
+  if (Option.isNone(target)) return Option.none()
+  return Option.some(yield* choose(target.value.campaign, target.value.terms))
 })
 
 export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (

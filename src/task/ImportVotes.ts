@@ -1,8 +1,9 @@
 /**
- * Imports votes that were given elsewhere. The ledger records them as completed tasks, which are never sent. A killed
- * import can be started again: votes that the ledger has are duplicates. If an expert has several equal votes on an
- * item, they count once. Without an expert's name, each vote counts. The last decision of
- * a lead reviewer on an item replaces the earlier ones. Memory grows by 100 bytes for each flag or unnamed vote.
+ * Imports votes that were given elsewhere. The ledger records them as completed tasks, which are never sent. If an
+ * import is killed, import the same input again: votes that are already in the ledger count as duplicates, and are not
+ * added. If an expert has several equal votes on an item, one of them counts. Votes without an expert's name all count.
+ * If an item has several decisions of lead reviewers, the last decision counts. Memory grows by 100 bytes for each flag
+ * and for each vote without a name.
  */
 import { Effect, Equal, Exit, Option, Result, type Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -20,7 +21,7 @@ import * as RejectLimit from "./plan/RejectLimit.ts"
 import { conflict, identify, newTasks } from "./plan/TaskRequests.ts"
 import { reasonOf } from "./Submit.ts"
 
-/** Guidelines and task type of the votes, and the limit of rejects. */
+/** Options of `importVotes`. */
 export interface ImportOptions extends CampaignTerms {
   /** Default: the guidelines of the last run. Other guidelines need `newCampaign`. */
   readonly guidelines?: string | undefined
@@ -82,7 +83,7 @@ const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => 
   ...origin,
   code: "not_imported",
   reason:
-    "the job already has tasks for this item, or its results were pruned, so these votes cannot be imported. Import them into another job folder",
+    "the job has already planned tasks for this item, or prefstream ledger prune has removed the item's votes. Import these votes into another job folder",
   ...(raw === undefined ? {} : { raw }),
 })
 
@@ -101,13 +102,16 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   options: ImportOptions = {},
 ) {
   yield* Kinds.checkStream(records, options, kinds)
-  const { maxRejects, ...given } = options
+  const { maxRejects, ...campaignOptions } = options
   const ledger = yield* Ledger
   yield* ledger.readAlone
   const last = yield* ledger.lastCampaign
   const before = (yield* ledger.campaigns).find(({ campaign }) => Option.contains(last, campaign))
-  const terms = { guidelines: given.guidelines ?? before?.guidelines, taskType: given.taskType ?? before?.taskType }
-  const run = yield* ledger.startRun({ ...terms, shuffleSeed: false, newCampaign: given.newCampaign })
+  const terms = {
+    guidelines: campaignOptions.guidelines ?? before?.guidelines,
+    taskType: campaignOptions.taskType ?? before?.taskType,
+  }
+  const run = yield* ledger.startRun({ ...terms, shuffleSeed: false, newCampaign: campaignOptions.newCampaign })
   const counter = RejectLimit.counter(maxRejects)
   let counts: ReadCounts = nothingRead
   let votes = 0
@@ -137,11 +141,11 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   }
 
   const addFlags = (entry: ImportedItem.ImportedItem, { flags, taskId }: VotedItem) => {
-    const found = flagsIn({ flags })
+    const validFlags = flagsIn({ flags })
     const source = JSON.stringify([entry.taskId, taskId])
-    if (found.length === 0 || flagged.has(source)) return
+    if (validFlags.length === 0 || flagged.has(source)) return
     flagged.add(source)
-    for (const flag of found) {
+    for (const flag of validFlags) {
       const text = JSON.stringify(flag)
       const key = Sha256.hex(entry.taskId + text).slice(0, 32)
       const read = (flagsRead.get(key) ?? 0) + 1
@@ -154,9 +158,9 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
 
   const decide = (entry: ImportedItem.ImportedItem, { decision }: VotedItem, places: ReadonlyArray<number>) => {
     if (decision === undefined) return
-    const given = { ...decision, chosen_index: places[decision.chosen_index]! }
-    if (entry.decision !== undefined && Equal.equals(given, entry.decision)) return
-    entry.decision = given
+    const placedDecision = { ...decision, chosen_index: places[decision.chosen_index]! }
+    if (entry.decision !== undefined && Equal.equals(placedDecision, entry.decision)) return
+    entry.decision = placedDecision
     entry.isChanged = true
   }
 
@@ -171,8 +175,8 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     const inLedger = yield* ledger.recorded(run.campaign, items)
     const stored = yield* ledger.importedTasks([...new Set(items.map(({ itemId }) => taskIdOf(itemId)))])
     const entries = new Map(stored.map((task) => [task.taskId, ImportedItem.fromStored(task)]))
-    let isNew = 0
-    let known = 0
+    let newRecords = 0
+    let knownRecords = 0
     let duplicates = 0
     for (const { item, voted } of read) {
       const taskId = taskIdOf(item.itemId)
@@ -197,14 +201,14 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
       decide(entry, voted, places)
       const added = voted.votes.filter((vote) => add(target, ImportedItem.moved(vote, places))).length
       if (added === 0) duplicates++
-      else if (isFirst && item.isCheck !== true) isNew++
-      else known++
+      else if (isFirst && item.isCheck !== true) newRecords++
+      else knownRecords++
     }
     counts = {
       ...counts,
       read: counts.read + records.length,
-      new: counts.new + isNew,
-      known: counts.known + known,
+      new: counts.new + newRecords,
+      known: counts.known + knownRecords,
       duplicates: counts.duplicates + duplicates,
       rejected: counts.rejected + rejects.length,
     }
@@ -243,7 +247,10 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     }
   })
 
-  /** If the input has failed, more records of the last item may be missing, so none of them is written. */
+  /**
+   * Writes the waiting records. After a failure of the input, the last item's records are left out, because the item
+   * may have further records.
+   */
   const takeRest = (hasFailed: boolean) => {
     const last = waiting.findLast(({ item }) => item !== undefined)?.item?.itemId
     return step(hasFailed ? waiting.filter(({ item }) => item === undefined || item.itemId !== last) : waiting, false)

@@ -14,7 +14,7 @@ import type { BatchItem } from "./ledger/schema/Model.ts"
 export interface ImportedItem {
   /** Undefined if the ledger already has the item. */
   readonly item: BatchItem | undefined
-  /** The task's number in the ledger, or -1 if it does not have the task yet. */
+  /** The task's number in the ledger, or -1 if the ledger does not have the task yet. */
   readonly seq: number
   readonly taskId: string
   readonly sourceTaskId: string
@@ -58,8 +58,9 @@ export const fromStored = ({
   readonly taskId: string
 }): ImportedItem => {
   const { results, task_id } = decodeStored(result)
-  const { annotations: found, best_completion_index } = results[0]!
-  const annotations = found ?? {}
+  const [first] = results
+  const { best_completion_index } = first!
+  const annotations = first!.annotations ?? {}
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `resultOf` wrote it
   const votes = [...(annotations["votes"] as ReadonlyArray<ImportedVote>)]
   return {
@@ -71,7 +72,7 @@ export const fromStored = ({
     votes,
     keys: countKeys(votes),
     flags: [...flagsIn(annotations)],
-    // Imported results always have an index: only the type allows null.
+    // `best_completion_index` is never null in an imported result, although its type allows null.
     decision:
       best_completion_index === null
         ? undefined
@@ -94,18 +95,18 @@ export const empty = (item: BatchItem, taskId: string, sourceTaskId = taskId): I
   isChanged: false,
 })
 
-/** For each completion of the record, its index in the known item. Undefined if prompt or completions differ. */
+/** Returns, for each completion of the record, its index in `stored`. Undefined if a text differs. */
 export const placesIn = (
-  known: TaskPrompt,
+  stored: TaskPrompt,
   { item: { completions }, prompt }: BatchItem,
 ): ReadonlyArray<number> | undefined => {
-  if (known.prompt !== prompt || known.completions.length !== completions.length) return undefined
-  const taken = new Set<number>()
+  if (stored.prompt !== prompt || stored.completions.length !== completions.length) return undefined
+  const usedPlaces = new Set<number>()
   const places = completions.flatMap((text, i) => {
-    const free = (at: number) => known.completions[at] === text && !taken.has(at)
-    const at = free(i) ? i : known.completions.findIndex((_, at) => free(at))
+    const free = (at: number) => stored.completions[at] === text && !usedPlaces.has(at)
+    const at = free(i) ? i : stored.completions.findIndex((_, at) => free(at))
     if (at === -1) return []
-    taken.add(at)
+    usedPlaces.add(at)
     return [at]
   })
   return places.length === completions.length ? places : undefined

@@ -30,14 +30,15 @@ export interface PlanOptions extends RunTerms, DrawOptions {
    */
   readonly keepReordered?: boolean | undefined
   /**
-   * Maximum number of items that are read, but not sent yet. At this limit, reading waits for sending, so that an
-   * endless source does not fill the ledger. Workers ignore it. Default: no limit, so that all rejects are known early.
+   * Maximum number of items that are read, but not sent yet. At this limit, reading waits until items are sent, so that
+   * an endless source does not fill the ledger. If workers share the job, this option has no effect. Default: no limit.
+   * Without a limit, the whole input is read early, so that all rejects are known.
    */
   readonly maxPlanned?: number | undefined
   readonly batch?: Batch.BatchLimits | undefined
 }
 
-/** Records per step. Smaller steps would write the same pages of the items' index more often. */
+/** Number of records per step. Smaller steps would rewrite parts of the ledger's index of items more often. */
 export const stepRecords = 4096
 const stepBytes = 4 * 1024 * 1024
 
@@ -86,44 +87,44 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       return beyondBudget.classify(item) ?? inLedger.get(keyOf(item))!
     }
     const fresh: Array<BatchItem> = []
-    const known: Array<string> = []
+    const existingIds: Array<string> = []
     let duplicates = 0
     let reordered = 0
     for (const read of items) {
-      const found = classify(read, seenAs, { draw: options.draw, keepReordered, limits })
-      switch (found._tag) {
+      const outcome = classify(read, seenAs, { draw: options.draw, keepReordered, limits })
+      switch (outcome._tag) {
         case "New":
-          fresh.push(options.mix(found.item))
-          hashes.set(found.item.itemId, found.item.contentHash)
+          fresh.push(options.mix(outcome.item))
+          hashes.set(outcome.item.itemId, outcome.item.contentHash)
           break
         case "Known":
-          known.push(found.item.itemId)
-          hashes.set(found.item.itemId, found.item.contentHash)
+          existingIds.push(outcome.item.itemId)
+          hashes.set(outcome.item.itemId, outcome.item.contentHash)
           break
         case "Duplicate":
           duplicates++
-          if (found.isReordered) reordered++
+          if (outcome.isReordered) reordered++
           break
         case "Rejected":
-          rejects.push(found.reject)
+          rejects.push(outcome.reject)
       }
     }
     counts = {
       read: counts.read + records.length,
       new: counts.new + fresh.length,
-      known: counts.known + known.length,
+      known: counts.known + existingIds.length,
       duplicates: counts.duplicates + duplicates,
       reordered: counts.reordered + reordered,
       rejected: counts.rejected + rejects.length,
     }
     const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
-    // Items of an incomplete batch have no rows yet. The step that completes the batch counts them.
+    // Items of an incomplete batch are not in the ledger yet. They count in a later step, which completes the batch.
     const waiting = batches.waiting().length
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     const beyond = yield* ledger.record(run, {
       tasks: allot(closed),
       voters: votersOf(options),
-      known,
+      known: existingIds,
       rejects,
       counts: recorded,
       overBudget,
@@ -134,7 +135,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     counts = { ...counts, new: counts.new - beyond.length }
     yield* Metrics.countRecords({
       new: fresh.length,
-      known: known.length,
+      known: existingIds.length,
       duplicate: duplicates,
       rejected: rejects.length,
     })
@@ -144,7 +145,10 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /** After this many records, reading waits until all tasks are sent. Half, because one wait may end too early. */
+  /**
+   * After this many records, reading waits until all planned tasks are sent. One wait may end before the tasks of the
+   * latest step are sent, so this is half of `maxPlanned`.
+   */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {
@@ -164,7 +168,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
-        // Each record is identified at once, because until then its text keeps a chunk of the input in memory.
+        // `identify` copies the record's text. Until then, the text keeps a whole chunk of the input in memory.
         const identified = Result.map(record, identify)
         gathered.push(identified)
         bytes += sizeOf(identified)

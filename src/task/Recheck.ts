@@ -16,14 +16,14 @@ import type { Issue } from "./ledger/schema/Model.ts"
 
 export const failedStatusReason = (status: string): string => `the service reports the status ${status}`
 
-/** Returns the `seq` of each task whose failure the service confirms, or that the service never accepted. */
+/** Returns the `seq` of each task to resubmit: the service confirms the failure, or has never accepted the task. */
 export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
   const client = yield* TaskClient
   const profile = yield* ServiceProfile
   const patience = Duration.fromInputUnsafe(profile.patience)
   const kindsIn = VoteKinds.reader(profile.kindPath)
-  const found = new Set<number>()
+  const resubmittable = new Set<number>()
   let unanswered = 0
 
   const addResubmittable = Effect.fnUntraced(function* <E>(
@@ -33,7 +33,7 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
     mark: Effect.Effect<void, E>,
   ) {
     if (task.state !== state || task.reason !== reason) yield* mark
-    found.add(task.seq)
+    resubmittable.add(task.seq)
   })
 
   const failed = (task: Issue, taskId: string, reason: string, status?: string) =>
@@ -70,7 +70,7 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
     tasks,
     (task) => {
       const { taskId } = task
-      if (taskId === null) return Effect.sync(() => void found.add(task.seq))
+      if (taskId === null) return Effect.sync(() => void resubmittable.add(task.seq))
       return pollTask(task, taskId).pipe(
         Effect.catchTag("AnnotationClientError", (failure) => settle(task, taskId, failure)),
       )
@@ -82,5 +82,5 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
       `${unanswered} ${plural(unanswered, "task was", "tasks were")} not resubmitted, because the service gave no usable answer`,
     )
   }
-  return found
+  return resubmittable
 })

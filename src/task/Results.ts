@@ -37,15 +37,15 @@ const kinds: Kinds.Kinds = {
 const ofAllVotes = ["agreement", "expert", "ranking", "rationale", "tie", ...Assessment.names] as const
 
 /**
- * Splits the judgment of a task with several votes into one judgment per vote. The first judgment has the flags and a
- * lead's decision. A judgment with fewer than two listed votes stays whole. Others are split if a lead decided, or if
- * `tally` of the votes gives the judgment's choice. `missingVotes` counts votes that were asked for but not given.
+ * Splits a judgment into one judgment per vote. The first of them has the flags and a lead's decision. The judgment is
+ * not split if it lists fewer than two votes. Without a lead's decision, it is also not split if a `tally` of the votes
+ * gives another choice than the judgment. `missingVotes` is the number of votes that the task did not get.
  */
 const perVote = (whole: Judgment, asks: number): ReadonlyArray<Judgment> => {
   const { annotations, bestCompletionIndex, completions } = whole
   const votes = Option.getOrElse(listedIn(annotations, completions.length), () => [])
   const missingVotes = asks - Math.max(votes.length, 1)
-  // A lead may decide before all votes are given. Then no vote is missing.
+  // After a lead's decision, further votes are not needed, so no vote counts as missing.
   const judgment = missingVotes > 0 && !Decision.isIn(annotations) ? { ...whole, missingVotes } : whole
   if (votes.length < 2) return [judgment]
   const isDecided = Decision.isIn(annotations)
@@ -85,7 +85,7 @@ const ofTasks = Effect.fnUntraced(function* (
       }
       if (!leftOut.has(seq) && leftOut.add(seq).size <= maxWarnings) {
         warnings.push(
-          `the result of task ${seq + 1} (${taskId}) is left out: ${excerpt(judgments.failure, 200)}. If the service corrects the result, run \`Pipeline.collect(pipeline, { recheckCompleted: true })\`${leftOut.size === maxWarnings ? ". To list further such results, run prefstream ledger check" : ""}`,
+          `the result of task ${seq + 1} (${taskId}) is left out, because it cannot be used: ${excerpt(judgments.failure, 200)}. If the service corrects the result, run \`Pipeline.collect(pipeline, { recheckCompleted: true })\`${leftOut.size === maxWarnings ? ". Other results may be left out without a warning: to list all of them, run prefstream ledger check" : ""}`,
         )
       }
       const unusable = { reason: "unusable", taskId } as const
@@ -224,7 +224,10 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/** Like `items`. `unjudged` counts the items without a judgment that were read so far, except added gold items. */
+/**
+ * Returns the stream `items`, and a function that counts the items without a judgment among the items read so far. Gold
+ * items that were mixed in are not counted.
+ */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unanswered = 0

@@ -32,7 +32,7 @@ class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 const stoppedBetween = "the run was stopped between the first and the last of the requests that create the task"
 
-/** If claiming takes longer than this, the claim is renewed. */
+/** If claiming a task takes longer than this, the claim is extended, because the machine may have slept. */
 const maxClaimTime = Duration.toMillis("2 seconds")
 
 /** With one of these statuses, a service may refuse a whole task because of one item. */
@@ -41,12 +41,13 @@ const mayBeOneItem: ReadonlySet<number> = new Set([400, 422, 451])
 export type SendError = SqlError | AnnotationClientError
 
 export interface SendOptions {
+  /** Failures before a restart. If they ended the last `send`, tasks are sent singly until the service accepts one. */
   readonly earlier?: FailureStreak.FailureStreak | undefined
-  /** A latch that opens whenever no task is left to send, but reading continues. */
+  /** A latch. It is opened whenever no planned task is left, while the input is still being read. */
   readonly starved?: Latch.Latch | undefined
 }
 
-/** If a failure would affect every task, fails `halt`. After `earlier` such failures, sends tasks singly at first. */
+/** Sends tasks until none is left. If a failure would affect every task, `halt` fails, and no further task is sent. */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,
@@ -60,7 +61,7 @@ export const send = Effect.fnUntraced(function* <E>(
   const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
-  /** If `halt` has failed, sends no further task. A request in flight is finished and recorded. */
+  /** Sends nothing after a failure of `halt`. A request that is already in flight is still finished and recorded. */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
     function* (task) {
       if (yield* Deferred.isDone(halt)) return
@@ -86,7 +87,6 @@ export const send = Effect.fnUntraced(function* <E>(
         claimed = true
         yield* checkKey
         const now = yield* SteadyClock.now
-        // The machine may have slept past the end of the claim.
         if (now - began > maxClaimTime) yield* extendClaim
         if (doubtful) return
         sentAt = now
@@ -179,7 +179,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (task.itemCount === 1 || !mayBeOneItem.has(reason.status)) {
           return yield* refuse(task, failure.message, reason.status, reason.detail)
         }
-        // If this refusal ends the run, `sendHalves` only plans the halves.
+        // If this refusal ends the run, `sendHalves` plans both halves of the task without sending them.
         yield* end(streak.refused(reason.status, reason.detail))
         return yield* sendHalves(task, yield* ledger.request(task.seq))
       case "TooLarge": {
@@ -193,7 +193,7 @@ export const send = Effect.fnUntraced(function* <E>(
         yield* ledger.markInDoubt(task.seq, failure.message)
         return yield* end(streak.lost(failure))
       case "Unavailable":
-        // If the request failed while it waited for its turn, the task was not sent.
+        // Either no request was sent, or the service did not carry out the last request. Such a failure ends the run.
         if (!reason.maybeDone || !doubtful) break
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)

@@ -50,8 +50,9 @@ export interface SubmitOptions extends PlanOptions, SpendingTerms {
    */
   readonly newCampaign?: boolean | undefined
   /**
-   * Resubmits tasks of earlier runs that are in one of these states, as new, billable tasks. A poll must first confirm
-   * that the task has failed (see `Recheck`). Default: none.
+   * Tasks of earlier runs that are in one of these states are sent again, as new, billable tasks. The run polls each of
+   * these tasks first. If the service does not confirm the failure, the task is not sent again (see `Recheck`).
+   * Default: no states.
    */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
@@ -110,13 +111,16 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,
-  /** The jury's number of votes, and the maximum number of votes per task. Absent if the jury is not the problem. */
+  /**
+   * The number of votes that a jury has to give, and the lower number that the service allows per task. Absent if the
+   * service cannot limit votes to people or judges.
+   */
   jury: Schema.optionalKey(Schema.Struct({ votes: Schema.Int, maxVotes: Schema.Int })),
 }) {
   override get message() {
     if (this.jury !== undefined) {
       const { maxVotes, votes } = this.jury
-      return `\`peopleWhen\` requires that one task can ask for ${votes} votes, so that ${votes} different judges vote on an item. The openapi.json of ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task. With one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
+      return `\`peopleWhen\` requires a service that accepts ${votes} votes in one task, so that ${votes} different judges vote. The openapi.json of ${this.service} ${maxVotes === 0 ? "declares no number of votes" : `allows at most ${plural(maxVotes, "one vote", `${maxVotes} votes`)}`} for a task. In separate tasks, one judge could vote several times on an item. Lower \`votes\`, or raise the service's limit`
     }
     return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, but ${this.service} does not: omit \`peopleWhen\`, or use an annotation service that declares \`voters\`, such as prefstream serve`
   }
@@ -164,12 +168,12 @@ const checkOptions = ({
 }: SubmitOptions): Effect.Effect<void, SubmitOptionInvalid> => {
   const rules = [
     ["votes", votes, "a whole number of at least 1", isCount(votes)],
-    ["votesUpTo", votesUpTo, "a whole number that is at least the number of votes", isAtLeast(votes, votesUpTo)],
+    ["votesUpTo", votesUpTo, `a whole number that is not less than \`votes\` (${votes})`, isAtLeast(votes, votesUpTo)],
     ["peopleWhen", peopleWhen, peopleWhenForm, peopleWhen === undefined || Option.isSome(boundOf(peopleWhen))],
     [
       "peopleWhen",
       peopleWhen,
-      "`votesUpTo` to be above `votes`, because judges give the first votes, and people the others",
+      "`votesUpTo` above `votes`, because judges give the first votes on an item, and people give the later votes",
       peopleWhen === undefined || votesUpTo > votes,
     ],
     ["group", group, groupForm, isGroup(group)],
@@ -218,7 +222,7 @@ export interface Submitted extends ReadCounts {
 }
 
 export interface RunOptions extends SubmitOptions {
-  /** Opens after the run has decided about interrupted tasks of earlier runs. Polling may then start. */
+  /** Opens when interrupted tasks of earlier runs are planned again or in doubt. Polling may then start. */
   readonly settled?: Latch.Latch | undefined
   /** Chooses the items of earlier runs that get another vote. Default: no item gets one. */
   readonly chooseFurther?: ChooseItems | undefined
@@ -295,7 +299,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options
   const again = yield* ledger.replannable(run.campaign, resubmit, maxAttempts).pipe(
     Effect.flatMap(Recheck.findResubmittable),
-    Effect.flatMap((found) => ledger.replan(run.campaign, resubmit, maxAttempts, found)),
+    Effect.flatMap((taskSeqs) => ledger.replan(run.campaign, resubmit, maxAttempts, taskSeqs)),
     Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),
   )
   if (again > 0)
@@ -342,7 +346,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   return submitted
 }, Effect.scoped)
 
-/** Sends the planned tasks, and reads no input. Fails with an `AnnotationClientError` only if it affects every task. */
+/** Sends the planned tasks, without reading input. Fails if an `AnnotationClientError` affects every task. */
 export const sendPlanned = Effect.gen(function* () {
   const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
   yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined))

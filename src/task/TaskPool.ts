@@ -1,6 +1,7 @@
 /**
- * Fibers in this process that take tasks from one source. An interruption waits for all fibers, so that the ledger is
- * still open for the last response. `Stream.mapEffect` would not wait for a fiber that starts during the interruption.
+ * Runs several fibers that take tasks from one source. After an interruption, `run` waits until all fibers have ended,
+ * so that they can still write the last responses to the ledger. `Stream.mapEffect` does not wait for every fiber: a
+ * fiber may start while the stream is being interrupted.
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"
 
@@ -10,9 +11,9 @@ export const run = Effect.fnUntraced(function* <A, E, R, E2, R2>(
   work: (task: A) => Effect.Effect<unknown, E2, R2>,
 ) {
   const oneAtATime = yield* Semaphore.make(1)
-  const taken = oneAtATime.withPermit(next)
+  const takeNext = oneAtATime.withPermit(next)
   const fiber = Effect.gen(function* () {
-    for (let task = yield* taken; Option.isSome(task); task = yield* taken) yield* work(task.value)
+    for (let task = yield* takeNext; Option.isSome(task); task = yield* takeNext) yield* work(task.value)
   })
   yield* Effect.all(Arr.replicate(fiber, concurrency), { concurrency: "unbounded", discard: true })
 })

@@ -5,12 +5,13 @@ const labelled = <const Labels extends ReadonlyArray<string>, Input, State>(
   metric: Metric.Metric<Input, State>,
   ...labels: Labels
 ) => {
-  const known = new Map<string, Metric.Metric<Input, State>>()
+  const seriesByKey = new Map<string, Metric.Metric<Input, State>>()
   return (...values: { readonly [I in keyof Labels]: string }) => {
     const key = values.join(" ")
     const series =
-      known.get(key) ?? Metric.withAttributes(metric, Object.fromEntries(labels.map((label, i) => [label, values[i]!])))
-    known.set(key, series)
+      seriesByKey.get(key) ??
+      Metric.withAttributes(metric, Object.fromEntries(labels.map((label, i) => [label, values[i]!])))
+    seriesByKey.set(key, series)
     return series
   }
 }
@@ -105,7 +106,10 @@ const serverSeconds = labelled(
 export const timeAnswer = <A extends { readonly status: number }, E, R>(effect: Effect.Effect<A, E, R>) =>
   timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value.status : "none"), serverSeconds)
 
-/** Does not record an effect that returns undefined, because then another handler answers. */
+/**
+ * Records the duration of an answer. If the effect returns undefined, nothing is recorded, because another handler
+ * answers the request.
+ */
 export const timeFirstAnswer = <A extends { readonly status: number }, E, R>(
   effect: Effect.Effect<A | undefined, E, R>,
 ) => timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value?.status : undefined), serverSeconds)

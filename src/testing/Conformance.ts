@@ -68,7 +68,10 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/** Repeats a test for each request that creates a task. `body` disturbs the request for which `isIt` is true. */
+/**
+ * Creating one task may take several requests. Runs `body` once for each of these requests. `body` causes a fault at
+ * the request for which `isIt` returns true.
+ */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,
@@ -78,7 +81,10 @@ const atEachRequest = Effect.fnUntraced(function* <E, R>(
   return yield* Effect.forEach(Arr.range(1, perTask), (n) => trial(subject, (it) => body(it, (nth) => nth === n)))
 })
 
-/** Maximum number of tasks in doubt after a lost answer: none if the service honors idempotency keys, otherwise one. */
+/**
+ * After a lost answer, at most this number of tasks may be `in_doubt`: unknown whether the service created them. If the
+ * service honors idempotency keys, no task may be `in_doubt`, because the request is repeated.
+ */
 const maxDoubts = ({ settings }: Subject) => (settings?.idempotencyKey === "honored" ? 0 : 1)
 
 const duringCreation = (fault: ProxyFault, doubts = maxDoubts, requestTimeout: Duration.Input = "30 seconds") =>
@@ -93,7 +99,7 @@ const duringCreation = (fault: ProxyFault, doubts = maxDoubts, requestTimeout: D
           const waitMillis = Math.round(next - first)
           yield* Trial.expect(
             fault !== faults.tooManyRequests || waitMillis >= 1000,
-            `expected a retry after at least 1000 ms, found one after ${waitMillis} ms`,
+            `expected a wait of at least 1000 ms before the retry, found ${waitMillis} ms`,
           )
           it.proxy.disturb(() => undefined)
           return yield* it.settle(doubts(subject))
@@ -183,7 +189,10 @@ export const cases = (subject: Subject): ReadonlyArray<Case> => {
         yield* it.judge({ wrong: true })
         yield* it.collect()
         const judgments = yield* judgedTasks
-        yield* Trial.expect(judgments === 0, `expected no wrong result to count, found ${judgments} tasks`)
+        yield* Trial.expect(
+          judgments === 0,
+          `expected no completed task, because all results are wrong, found ${judgments}`,
+        )
         yield* it.resolve
       }),
     ),

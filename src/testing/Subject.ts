@@ -13,9 +13,12 @@ export interface JudgingOptions {
   readonly reversed?: boolean | undefined
   /** Whether each result names a completion that its prompt does not have. */
   readonly wrong?: boolean | undefined
-  /** Whether each result comes twice, if the service's format allows it. */
+  /** Whether a task's response contains each result twice. Ignored if the service's format cannot repeat results. */
   readonly repeated?: boolean | undefined
-  /** Whether each task gets the results of another task. Ignored if results contain neither prompts nor task ids. */
+  /**
+   * Whether the fake returns the results of another task for each task. Ignored if results contain neither prompts nor
+   * task ids, because no client could notice the wrong results.
+   */
   readonly foreign?: boolean | undefined
 }
 

@@ -1,6 +1,7 @@
 /**
- * One run of a case: a new fake, a proxy in front of it, and a new ledger. `settle` checks the results, the tasks in
- * doubt, and the payments. A prompt may be paid for once, and once more each time `resolve` sends it again.
+ * One run of a case, with a new fake of the service, a proxy in front of the fake, and a new ledger. `settle` checks
+ * the results, the number of tasks in the state `in_doubt`, and the payments. Each prompt must be paid for once. One
+ * more payment is allowed each time `resolve` sends the prompt again.
  */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
@@ -8,6 +9,7 @@ import { type CollectOptions, collect } from "../task/Collect.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
 import { ofCampaign } from "../task/Results.ts"
 import { parseTaskRequest } from "../domain/Task.ts"
+import { plural } from "../io/Values.ts"
 import * as Job from "./Job.ts"
 import * as Proxy from "./Proxy.ts"
 import type { JudgingOptions, Subject } from "./Subject.ts"
@@ -62,14 +64,14 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
     const right = judgments.filter((one) => one.completions[one.bestCompletionIndex] === Job.best)
     yield* expect(
       judgments.length === prompts.length && right.length === prompts.length,
-      `expected ${prompts.length} right results, found ${right.length} among ${judgments.length}`,
+      `expected ${prompts.length} judgments, all of them correct, found ${judgments.length} judgments, ${right.length} of them correct`,
     )
     for (const prompt of new Set([...prompts, ...fake.created()])) {
       const paid = fake.created().filter((one) => one === prompt).length
       const max = prompts.includes(prompt) ? 1 + sentAgain.filter((one) => one === prompt).length : 0
       yield* expect(
         paid <= max && paid > 0,
-        `expected ${JSON.stringify(prompt)} to be paid ${max === 1 ? "once" : `${max} times`}, found ${paid === 1 ? "once" : `${paid} times`}`,
+        `expected ${max < 2 ? max : `1 to ${max}`} ${plural(max, "payment")} for the prompt ${JSON.stringify(prompt)}, found ${paid}`,
       )
     }
     return { paid: fake.created().length, doubts: doubts.length, sentAgain: sentAgain.length }

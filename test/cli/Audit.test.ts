@@ -111,7 +111,7 @@ describe("prefstream audit", () => {
     assert.match(stdout, /^ {2}jury, people below 0\.6 +46 +81\.5%.* +0\.2635$/m)
     assert.match(
       stdout,
-      /^The cheapest policy that loses at most 2\.0 percentage points of accuracy is jury, people below 0\.6, at 0\.2635 per item; .* 0\.8435\. The interval/m,
+      /^The cheapest policy that is at most 2\.0 percentage points less accurate than people is jury, people below 0\.6, with a cost of 0\.2635 per item\. .* 0\.8435 per item\. The interval/m,
     )
   })
 
@@ -144,17 +144,17 @@ describe("prefstream audit", () => {
     const { stdout } = yield* cli(args).pipe(ends(0))
     assert.include(
       stdout,
-      "Policies on 29 items: votes per item, and accuracy against the majority of the other people who voted on the item",
+      "compared on 29 items. Votes and costs are means per item. Accuracy is the share of decisions that equal the majority of the other people who voted on the item",
     )
-    assert.notInclude(stdout, "accuracy against known answers")
-    assert.include(stdout, "6 items are too few to compare policies with known answers.")
+    assert.notInclude(stdout, "equal the known answer")
+    assert.include(stdout, "6 items with a known answer are too few to compare policies.")
   })
 
   test("says that few items have no interval", function* () {
     const few = records().filter((record) => "item_id" in record && /-[0-8]$/.test(String(record.item_id)))
     const { stdout } = yield* cli([...(yield* jobOf(few)), "--within", "1"]).pipe(ends(0))
     const doubt =
-      /^The cheapest policy that loses at most [\d.]+ percentage points of accuracy is (.*), at .* Only (\d) items were compared: too few for an interval\.$/m
+      /^The cheapest policy that is at most [\d.]+ percentage points less accurate than people is (.*), with .* Only (\d) items were compared: too few for an interval\.$/m
     assert.match(stdout, doubt)
     // Few votes of one judge are doubted, too, if the other policies have many.
     const right = records().flatMap((record) => {

@@ -109,7 +109,7 @@ describe("--budget", () => {
     }
     assert.isAbove(votes, 20, "no gold item was mixed in")
     const said = yield* say("submit", "--votes", "2", "--dry-run")
-    assert.include(said.stdout, "cost       0 votes (0.0) at 0.5 per vote, in addition to")
+    assert.include(said.stdout, "cost       0 votes (0.0), at 0.5 per vote; earlier runs: ")
     assert.include(said.stdout, "sending    0 requests, at least 0.0 s at the rate limit")
     assert.isAbove(posts, 4)
   })

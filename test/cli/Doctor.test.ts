@@ -48,7 +48,7 @@ describe("doctor", () => {
       [{ ...env, PREFSTREAM_TOKEN: "" }, /^failed: .*PREFSTREAM_TOKEN/],
       [
         to(yield* answering(404)),
-        /^warning: .*gives the same answer with and without a token: either the service needs no token, or the base URL is wrong; .*must end/,
+        /^warning: .*the service gives the same answer with and without a token\. If the service requires a token, check the base URL: .*must end/,
       ],
       [to(yield* answering(401, 404)), /^warning: .*accepts any token, even a wrong one$/],
       [to(yield* answering(503)), /^failed: .*503 Service Unavailable/],

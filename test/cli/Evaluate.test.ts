@@ -211,11 +211,11 @@ test("refuses scores that it cannot use, with line and field", function* () {
     ],
     [
       [{ chosen_score: 1, rejected_score: 0 }],
-      new RegExp(`expected ${rows.length} records, one per pair .*; found 1 record`),
+      new RegExp(`in the order of the pairs: expected ${rows.length} records, found 1 record`),
     ],
     [
       [{ item_id: "another", scores: [1, 2] }],
-      /no pair of the dataset has scores: expected records with .* of its pairs, found 1 item, such as another/,
+      /no pair of the dataset has scores: expected records with .* from the dataset, found 1 item, such as another/,
     ],
   ] as const) {
     yield* write(`${directory}/bad.jsonl`, lines)

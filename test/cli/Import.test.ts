@@ -593,7 +593,7 @@ describe("prefstream import", () => {
     const { said } = yield* imported([of(1), of(2)])
     assert.match(
       said.stderr,
-      /"choice" has an object, which do not match any completion: set --choice-path to the field with the choice\n/,
+      /"choice" has an object, but no completion matches: set --choice-path to the field that identifies the chosen completion\n/,
     )
   })
 
@@ -639,7 +639,7 @@ describe("prefstream import", () => {
     const { job } = yield* imported(rows, ["--choice-path", "preference", "--choice-as", "scores"])
     assert.strictEqual(
       (yield* readRows(`${job}/rejects.jsonl`))[0]?.["reason"],
-      "preference: expected a number for each of 2 completions, found 3 numbers; if one element is the choice, set --choice-path 'preference[0]', without --choice-as",
+      "preference: expected a number for each of 2 completions, found 3 numbers; if one element of the list is the choice, set --choice-path 'preference[0]', and omit --choice-as",
     )
     assert.deepInclude((yield* imported(rows, ["--choice-path", "preference[0]"])).report, { votes: 2 })
   })
@@ -658,7 +658,7 @@ describe("prefstream import", () => {
     assert.deepInclude(report, { read: 3, rejected: 1, duplicates: 1, earlier: { read: 0, rejected: 0 } })
     yield* write(`${folder}/later.jsonl`, [vote(1, "bob", "model_a"), vote(2, "bob", "model_a")])
     const said = yield* cli(["import", `${folder}/later.jsonl`, "--dir", job])
-    const told = "counts of the last run; earlier runs read 3 records from other files and rejected 1"
+    const told = "counts of the last run; earlier runs read 3 records and rejected 1 record from other files"
     assert.include(said.stdout, told)
     yield* write(`${folder}/last.jsonl`, [vote(3, "bob", "model_a")])
     yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])
@@ -686,7 +686,7 @@ describe("prefstream import", () => {
     const bare = rows.map(({ row }) => row)
     const { said } = yield* imported(bare)
     assert.strictEqual(said.status, 2)
-    assert.include(said.stderr, '"vote" numbers the votes on an item')
+    assert.include(said.stderr, '"vote" only has the number of each vote')
     assert.include(said.stderr, "set --choice-path to the column with the choice")
     yield* write(`${folder}/bare.jsonl`, bare)
     const verified = yield* cli(["verify", `${job}/dataset`, "--from-votes", `${folder}/bare.jsonl`]).pipe(ends(2))

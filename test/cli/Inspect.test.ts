@@ -69,7 +69,7 @@ describe("inspect", () => {
     const { stdout } = yield* cli(["inspect", `${folder}/votes.jsonl`]).pipe(ends(0))
     assert.include(
       stdout,
-      `votes at "winner", not used as gold because "neither one" is not a gold answer (${folder}/votes.jsonl:3): `,
+      `votes at "winner", which are not used as gold answers, because "neither one" does not name a completion (${folder}/votes.jsonl:3): `,
     )
   })
 
@@ -127,10 +127,10 @@ describe("inspect", () => {
     assert.notMatch(first.stderr, /name no models/)
     yield* batch(2)
     const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
-    assert.match(unnamed.stderr, /Models: none\. .*.* Here, 0 of 4 do: set/)
+    assert.match(unnamed.stderr, /Models: none\. .* but holds for 0 of 4: set/)
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()
-    assert.match(second.stderr, /Models: none\. .*.* Here, 0 of 4 do: set/)
+    assert.match(second.stderr, /Models: none\. .* but holds for 0 of 4: set/)
     assert.match(second.stderr, /the items in this run name no models, unlike items in an earlier run/)
   })
 
@@ -196,7 +196,7 @@ describe("inspect", () => {
     assert.strictEqual(stdout.match(/jsonl: JSONL$/gm)?.length, 3)
     assert.include(
       stdout,
-      'join by "id": prompt at "prompt", completions at "choices[0].message.content", models named after the files',
+      'joined by "id": prompt at "prompt", completions at "choices[0].message.content", models named after the files',
     )
     yield* cli(["inspect", ...files, ...path, "--key", "question_id"]).pipe(
       ends(2, /prompts\.jsonl: --key: the first records have no "question_id"; they have "id", /),

@@ -71,7 +71,7 @@ describe("--price KIND=AMOUNT", () => {
       "by kind    model: 4 votes (0.04)",
       "crowd: 2 votes (0.80)",
       "budget     20.10; 14.26 left, enough for 5 votes",
-      "results cost less than planned, so run the submitting command again",
+      "The votes cost less than planned, so the budget allows more votes. Next: run the submitting command again",
     ]) {
       assert.include(status.stdout, line)
     }
@@ -148,10 +148,7 @@ describe("--price KIND=AMOUNT", () => {
     )
     assert.lengthOf(ScriptedService.promptsIn(service), 17)
     const said = yield* say("submit", "--dry-run")
-    assert.include(
-      said.stdout,
-      "0 votes (0) at most, at 3 per vote, senior 9, in addition to 17 votes (53.76) of earlier runs",
-    )
+    assert.include(said.stdout, "0 votes (at most 0), at 3 per vote, senior 9; earlier runs: 17 votes (53.76)")
   })
 
   test("may be a map in prefstream.yaml, to the last digit", function* () {

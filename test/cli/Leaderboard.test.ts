@@ -32,7 +32,7 @@ describe("prefstream leaderboard", () => {
     const { stdout } = yield* cli(["leaderboard", "--dir", job, "--resamples", "10"]).pipe(ends(0))
     assert.match(
       stdout,
-      /At this difference, more than 1,000,000 more votes would be needed; the models may be equal\./,
+      /If their ratings do not change, more than 1,000,000 more votes would be needed; the models may be equal\./,
     )
   })
 
@@ -51,7 +51,10 @@ describe("prefstream leaderboard", () => {
     assert.match(lines[4]!, /^ {5}1 {2}always +\d{4} +\d+ to ∞ +100\.0%/)
     assert.strictEqual(lines[7], "group 2")
     assert.match(stdout, /No vote compares models from different groups/)
-    assert.match(stdout, /always never lost, one never won except in a circle of models that beat each other, /)
+    assert.match(
+      stdout,
+      /always never lost; one never won except in a circle of results \(such as A beat B, B beat C, C beat A\); /,
+    )
     assert.match(stdout, /With 1,000 more votes, the intervals would shrink to 20\.5% of their width/)
 
     const controlled = printed<Leaderboard>([...args, "--resamples", "100", "--control", "position"])

@@ -92,8 +92,11 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     assert.closeTo(plan.plan[4]!.accuracy, 0.94208, 1e-12)
     assert.deepStrictEqual(plan.target?.reached?.total, { votes: 7000, cost: "700.0" })
     const said = yield* cli(args)
-    assert.include(said.stdout, "80.0% of the votes are correct, estimated from 1 expert in the pilot")
-    assert.include(said.stdout, "1 expert: accuracy from known answers only (at least 10 votes on gold items)")
+    assert.include(
+      said.stdout,
+      "80.0% of the votes are estimated to be correct, based on the votes of 1 expert in the pilot",
+    )
+    assert.include(said.stdout, "1 expert with at least 10 votes on gold items: accuracy from these votes only")
     assert.deepStrictEqual(yield* ledger, before)
   })
 
@@ -126,11 +129,11 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     const { stdout } = yield* cli(args)
     assert.include(
       stdout,
-      "estimated from 3 experts in the pilot\n             3 experts: accuracy from all votes and known answers",
+      "based on the votes of 3 experts in the pilot\n             3 experts with fewer votes on gold items: accuracy from all votes and known answers",
     )
     assert.include(
       stdout,
-      "1 more expert left out: they voted only where nobody else did, on items without a known answer",
+      "1 more expert is not in the estimate: nobody else voted on their items, which have no known answer",
     )
   })
 

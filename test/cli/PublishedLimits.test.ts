@@ -117,7 +117,7 @@ describe("Idempotency-Key", () => {
       assert.lengthOf(posts, 1)
       assert.include(
         said.stderr,
-        `openapi.json could not be read (${found}), so it is unknown whether a request without an answer may be sent again`,
+        `openapi.json could not be read (${found}), so it is unknown whether the service honors Idempotency-Key`,
       )
       assert.include(said.stderr, "--idempotency-key honored")
     }

@@ -114,7 +114,7 @@ describe("resolve", () => {
     const { stdout } = yield* resolve("3", "2", "--adopt", "task_9", "--adopt", "task_1").pipe(ends(0))
     assert.match(
       stdout,
-      /^2 tasks are linked to task_9 and task_1 at the service: the next run or collect polls them\./,
+      /^2 tasks are linked to task_9 and task_1 at the service, and will be polled by the next run, or by prefstream collect\./,
     )
     assert.strictEqual((yield* list).length, 1)
     assert.strictEqual((yield* status).tasks.submitted.tasks, 2)
@@ -154,9 +154,9 @@ describe("resolve", () => {
     })
     yield* withIds.pipe(Effect.provide(Ledger.layerFile(`${job}/ledger.db`)))
     const resolve = (...args: ReadonlyArray<string>) => cli(["resolve", ...args, "--dir", job])
-    const hint = `To poll task 1 again, at no cost: prefstream resolve 1 --dir ${job} --adopt 'task $1'\n`
+    const hint = `To poll task 1 again by its id at the service (not billed): prefstream resolve 1 --dir ${job} --adopt 'task $1'\n`
     const givenUp = yield* resolve("1", "3", "--give-up")
-    assert.strictEqual(givenUp.stdout, `2 tasks given up: items left without a task are rejected.\n${hint}`)
+    assert.strictEqual(givenUp.stdout, `2 tasks are given up. Items that are in no other task become rejects.\n${hint}`)
     assert.include((yield* resolve("1")).stdout, hint)
     assert.strictEqual((yield* resolve("1", "--adopt", "task $1")).status, 0)
     assert.match((yield* resolve("1")).stdout, /^Task 1: submitted/)

@@ -211,7 +211,7 @@ describe("--people-when", () => {
     })
     yield* write(`${dir}/items.jsonl`, known)
     const { stdout } = yield* run.say("run", ...rule).pipe(ends(0))
-    assert.match(stdout, /^ +14 items with a known answer measure the judges, and need no people$/m)
+    assert.match(stdout, /^ +14 items have a known answer: used to measure the judges, and not sent to people$/m)
     const ofPeople = new Set(kindsOf(yield* votes).people.map(({ item_id }) => Number(item_id?.replace("item-", ""))))
     assert.isAbove(ofPeople.size, 5)
     assert.deepStrictEqual(
@@ -279,7 +279,7 @@ describe("--people-when", () => {
   test("refuses what it cannot do before anything is sent", function* () {
     const { dir, say } = yield* service([], [])
     yield* say("run", "--votes", "3", "--people-when", "jury<0.9").pipe(
-      ends(2, /--people-when requires --votes N\.\.M with M above N, such as --votes 3\.\.6/),
+      ends(2, /--people-when requires two different numbers of votes, such as --votes 3\.\.6/),
     )
     yield* say("run", "--votes", "3..3", "--people-when", "jury<0.9").pipe(ends(2, /M above N/))
     for (const wrong of ["0.9", "jury<0", "jury<1.5", "people<0.9", "jury>0.9"]) {
@@ -301,7 +301,10 @@ describe("--people-when", () => {
     const small = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
     const ofTwo = ["run", `${dir}/items.jsonl`, "--dir", `${dir}/small`, ...quick]
     yield* cli([...ofTwo, ...rule], to(small)).pipe(
-      ends(2, /--people-when requires that one task can ask for 3 votes, .* declares at most 2 for a task/),
+      ends(
+        2,
+        /--people-when requires a service that accepts 3 votes in one task, .* allows at most 2 votes for a task/,
+      ),
     )
     assert.lengthOf(small.received, 0)
   })

@@ -31,8 +31,8 @@ it("the table names what a protocol pays for twice, if it repeats a creation tha
     ],
   )
   for (const { detail, message } of failures) {
-    assert.match(detail, /to be paid once, found 2 times/)
-    assert.match(message, /^repeating, .*: expected "/)
+    assert.match(detail, /^expected 1 payment for the prompt ".*", found 2$/)
+    assert.match(message, /^repeating, .*: expected 1 payment/)
     assert.include(markdown, `**failed**: ${detail} |`)
   }
   assert.match(

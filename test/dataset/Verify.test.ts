@@ -159,7 +159,7 @@ describe("verify", () => {
     const { findings } = yield* Dataset.verify(directory)
     assert.deepStrictEqual(column(findings, "severity"), ["warning", "warning"])
     assert.deepStrictEqual(findings.map(Dataset.formatFinding), [
-      `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference), found the same beginning, so TRL would cut "Yes" to "s" (in 3 rows; this is the first)`,
+      `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers move a common beginning to the prompt), found completions with a common beginning: TRL would shorten "Yes" to "s" (in 3 rows; this is the first)`,
       'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer (many chat templates remove the text before it), found "<think>Hm.</think>Two" (in 2 rows; this is the first)',
     ])
   })

@@ -165,7 +165,7 @@ describe("--votes N..M", () => {
     const collected = yield* collect().pipe(ends(3))
     assert.match(
       collected.stdout,
-      /^Items need further votes\. Next: prefstream submit --dir \S+ with the same input, which plans these votes\.$/m,
+      /^Items need further votes\. Next: to request these votes, run prefstream submit --dir \S+ with the same input\.$/m,
     )
     assert.match(collected.stdout, /^ +\d+ items need another vote$/m)
     assert.strictEqual(yield* status, 3)

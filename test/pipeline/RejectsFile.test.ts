@@ -113,7 +113,10 @@ describe("rejects.jsonl", () => {
     yield* expectRun([c], 0, { read: 6, rejected: 3 })
     assert.deepStrictEqual(yield* places, [`${b}:2`, `${a}:3`, `${a}:4`])
     const status = yield* cli(["status", "--dir", job])
-    assert.include(status.stdout, "counts of the last run; earlier runs read 6 records from other files and rejected 3")
+    assert.include(
+      status.stdout,
+      "counts of the last run; earlier runs read 6 records and rejected 3 records from other files",
+    )
     assert.include(status.stdout, `${job}/rejects.jsonl`)
     // Stopped before its end, the run says what it has found in the file so far.
     yield* cli(["run", a, "--dir", job, "--max-rejects", "0", ...embedded]).pipe(ends(5))

@@ -390,7 +390,7 @@ describe("conversations with tools", () => {
         "9: prompt[1].function_call: expected no members besides role and content, found an object",
         '10: prompt[1].content[0].type: expected "text", found "image_url"; experts cannot be shown images, audio, video, or files',
         '11: completions[0][1]: expected a message with the role assistant, found the role "tool"',
-        "12: completions[0]: expected the assistant's turn, or the prompt and then the assistant's turn, found 3 messages of another form",
+        "12: completions[0]: expected either the assistant's turn alone, or the prompt followed by the assistant's turn, found 3 messages that match neither",
         "13: tools[0]: expected a function definition with a name, found nothing",
         "read",
       ],

@@ -7,8 +7,8 @@ import { test } from "../source/support.ts"
 const service = (items: number) => ({ not_majority: [{ by: "service", items }] })
 
 test.each([
-  [{ repeatedVotes: 1 }, [/^1 vote does not count: its expert had voted/]],
-  [{ repeatedVotes: 2 }, [/^2 votes do not count: their experts had voted/]],
+  [{ repeatedVotes: 1 }, [/^1 vote does not count, because its expert had already voted/]],
+  [{ repeatedVotes: 2 }, [/^2 votes do not count, because their experts had already voted/]],
   [
     { unread: { count: 1, itemId: "i-1", place: "annotations.raters" } },
     [/^in 1 result \(first: item i-1\), "annotations.raters" seems to list several judgments/],
@@ -20,16 +20,19 @@ test.each([
   [{ missing: { results: 3, votes: 4 } }, [/^3 results lack 4 of the votes that their tasks asked for\./]],
   [
     { short: { results: 1, votes: 1 } },
-    [/^1 result lists 1 vote fewer than its task asked for: experts had no answer\./],
+    [/^1 result has 1 vote fewer than its task asked for, because experts gave no answer\./],
   ],
   [
     { missing: { results: 1, votes: 1 }, short: { results: 3, votes: 7 } },
-    [/^1 result lacks 1 /, /^3 results list 7 votes fewer than their tasks asked for: experts had no answer\./],
+    [
+      /^1 result lacks 1 /,
+      /^3 results have 7 votes fewer than their tasks asked for, because experts gave no answer\./,
+    ],
   ],
-  [{ agreement: service(1) }, [/^on 1 item, the service's choice differs .*; 0 items were left out/]],
+  [{ agreement: service(1) }, [/^on 1 item, the service's choice differs .*\. 0 items were left out/]],
   [
     { agreement: service(2), lost: [{ reason: "against_votes", count: 1 }] },
-    [/^on 2 items, the service's choice differs .*; 1 item was left out/],
+    [/^on 2 items, the service's choice differs .*\. 1 item was left out/],
   ],
   [
     {
@@ -39,7 +42,7 @@ test.each([
         { expert: "fair", gold_right: 85, gold_votes: 100, reliability: 0.9 },
       ],
     },
-    [/^a: 20 of 100 votes on gold items .* is 0\.90,/, /^votes without an expert: 0 of 100 votes .* is 0\.80,/],
+    [/^a: 20 of 100 votes on gold items .* is 0\.90\./, /^votes without an expert: 0 of 100 votes .* is 0\.80\./],
   ],
   [{}, []],
 ] satisfies ReadonlyArray<readonly [object, ReadonlyArray<RegExp>]>)("%j is warned of", function* ([of, expected]) {

@@ -30,7 +30,7 @@ const fieldsOf = (rejects: ReadonlyArray<Reject>) =>
   rejects.map(({ line, reason }) => `${line} ${reason.split(":")[0]}`).join(", ")
 
 const detectedFrom =
-  "expected no value, as in the first 100 records: if the first records had this field, another layout would have been detected"
+  "expected no value: the first 100 records have none, and with this field, prefstream would detect another layout"
 
 describe("files", () => {
   test("a later record with what the first ones lack is refused where it would be left out", function* () {
@@ -77,10 +77,10 @@ describe("files", () => {
       const files = yield* writeFiles({ "A.jsonl": text("A"), "B.jsonl": text("B") })
       return (yield* Source.files(files).summary!).layout
     }, Effect.scoped)
-    const named = "and models get the names of files if most prompts have the same number of completions in most files"
+    const named = "if most files have the same number of completions for most prompts, models are named after the files"
     assert.strictEqual(
       yield* layoutOf({}),
-      `long: prompt at "prompt", completion at "output", grouped by the prompt, ${named}`,
+      `long: prompt at "prompt", completion at "output", grouped by the prompt; ${named}`,
     )
     assert.notInclude(yield* layoutOf({ model: "m" }), named)
   })
@@ -96,7 +96,7 @@ describe("files", () => {
     assert.deepStrictEqual(yield* hintsOf(wide(2)), [])
     const apart = [1, 2].map((n) => ({ prompt: `Q${n}`, reply: "A", alternative: "B" }))
     assert.deepStrictEqual(yield* hintsOf(apart), [
-      'detected the layout long, but no two of the first 2 records have the same prompt. If each record has all completions of an item, set `completions: ["…", "…"]` for each completion column. If the other completions are in other files, name those files, too',
+      'detected the layout long (one completion per record), but the prompts of the first 2 records are all different. If each record has all completions of an item, set `completions: ["…", "…"]` for each completion column. If more files have further completions of these prompts, name these files, too',
     ])
     assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
     const several = yield* writeFiles({ "A.jsonl": toLines(apart), "B.jsonl": toLines(apart) })

@@ -117,7 +117,10 @@ test("a lost ledger names the group of a later campaign, with which a new ledger
   rmSync(`${folder}/job/ledger.db`)
   const { stderr } = yield* submit("job", ...second).pipe(ends(1))
   const flag = `--group '${group("job", 2)}'`
-  assert.include(stderr, `--new-ledger. Then also set ${flag}, the group of the last run's tasks`)
+  assert.include(
+    stderr,
+    `--new-ledger. If you create a new ledger, also set ${flag}, the group of the last run's tasks`,
+  )
   yield* submit("job", ...second, "--new-ledger", "--group", group("job", 2)).pipe(ends(0))
   const [, before, after] = service.received
     .filter(ScriptedService.isPost)

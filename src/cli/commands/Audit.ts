@@ -28,17 +28,17 @@ export const command = makeCommand(
     judge: repeated(
       Flag.String("judge"),
       "EXPERT",
-      "Also count this expert as a judge, such as 'longest' (a rule); repeatable",
+      "Also treat the expert of this name as an automatic judge, such as 'longest'; repeatable",
     ),
     within: option(
       parsed("within", (text) => numberIn(text, 0, 1), "a number from 0 to 1"),
       "SHARE",
-      "Find the cheapest policy whose accuracy is at most SHARE below that of people",
+      "Find the cheapest way to judge whose accuracy is at least that of people minus SHARE",
       { default: defaultWithin },
     ),
     price: priceFlag(" (default: the job's)"),
     campaign: campaignFlag("audit"),
-    resamples: integer("resamples", "Number of item resamples for 95% intervals", {
+    resamples: integer("resamples", "Number of times that the items are resampled to compute 95% intervals", {
       min: 1,
       max: 100_000,
       default: defaultResamples,
@@ -65,6 +65,6 @@ export const command = makeCommand(
   {
     "prefstream audit --dir week-48": "Compare a job's judges with people",
     "prefstream audit --dir week-48 --by topic --price 0.40 --price judge=0.01 --within 0.01":
-      "Also compare by topic, and find the cheapest policy whose accuracy is at most 0.01 below people's",
+      "Also compare by topic, and find the cheapest way to judge that loses at most 1 percentage point of accuracy",
   },
 )

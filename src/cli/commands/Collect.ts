@@ -13,13 +13,14 @@ export const command = makeCommand(
   "collect",
   "Wait for the results of submitted tasks, and record them in the ledger. Exits with 3 while results are missing, or while items need further votes (submit --votes N..M). The next submit plans those votes.",
   { once, recheckCompleted, pipeline: pipelineArgument, ...webhookFlags, ...Job.commonFlags },
-  Effect.fn("prefstream collect")(function* (given) {
-    const job = yield* Job.prepare(given, given.pipeline)
+  Effect.fn("prefstream collect")(function* (commandFlags) {
+    const job = yield* Job.prepare(commandFlags, commandFlags.pipeline)
     const { flags, pipeline, place } = job
     const once = flags.once ?? pipeline?.once === true
     const webhook = yield* webhookOf(flags, once ? undefined : pipeline?.webhook)
     const service = yield* Job.checkedService(job, pipeline?.service)
-    // If the folder's name is misspelled, a new, empty ledger there would look like a finished job.
+    // Fails if the ledger does not exist, for example because `--dir` is misspelled. A new, empty ledger would look
+    // like a finished job.
     if (pipeline !== undefined || flags.baseUrl !== undefined) {
       yield* Effect.provide(Effect.void, existingLedger(place.location))
     }
@@ -36,10 +37,10 @@ export const command = makeCommand(
     )
   }, Job.withJobFlags),
   {
-    "prefstream collect --dir week-48": "Wait until all results have arrived",
+    "prefstream collect --dir week-48": "Poll the service until all results have arrived",
     "prefstream collect --dir week-48 --once": "From cron: record the results so far",
     "prefstream collect --dir week-48 --once --recheck-completed": "Also record results that changed after delivery",
     "PREFSTREAM_WEBHOOK_SECRET=whsec_... prefstream collect --dir week-48 --listen 8485":
-      "Wait, and receive the service's webhooks",
+      "Poll the service, and also receive its webhooks, until all results have arrived",
   },
 )

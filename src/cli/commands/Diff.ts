@@ -69,7 +69,7 @@ export const command = makeCommand(
   "diff",
   "Compare the pairs of two datasets. Shows which pairs are added, gone, flipped, or changed, and the changed columns. In a flipped pair, the other completion was chosen. " +
     "Pairs are matched by item id and texts; the order of rows and files does not matter. " +
-    "The reasons for differences come from the votes and settings in both datasets, and from the ledger if a dataset is in its job's folder. " +
+    "For each difference, the reason is derived from the votes and settings in both datasets. If a dataset is in the folder of the job that wrote it, the job's ledger is also read. " +
     "Exits with 1 if the datasets differ, and with 2 if one cannot be read.",
   {
     a: place("A", "first"),

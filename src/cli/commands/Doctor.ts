@@ -54,21 +54,21 @@ export const command = makeCommand(
     }),
     ...ledgerFlags,
   },
-  Effect.fn("prefstream doctor")(function* (given) {
-    if (given.listen === undefined && (yield* Settings.Current).parsed?.given.has("webhook-url")) {
+  Effect.fn("prefstream doctor")(function* (commandFlags) {
+    if (commandFlags.listen === undefined && (yield* Settings.Current).parsed?.given.has("webhook-url")) {
       return yield* ExitStatus.usageError("--webhook-url requires --listen, which receives the test delivery")
     }
-    const flags = yield* Effect.result(fromEnvironment(given))
+    const flags = yield* Effect.result(fromEnvironment(commandFlags))
     const findings = [
       { name: "Node", state: "ok", message: process.versions.node } as const,
-      yield* settings(Struct.omit(given, ["taskType"])),
-      yield* ledger(given),
+      yield* settings(Struct.omit(commandFlags, ["taskType"])),
+      yield* ledger(commandFlags),
       ...(flags._tag === "Success"
         ? [...(yield* service(flags.success)), ...(yield* tryTask(flags.success))]
         : unavailable(flags.failure)),
-      yield* webhook(given),
+      yield* webhook(commandFlags),
     ]
-    if (given.json) yield* Console.log(JSON.stringify(findings))
+    if (commandFlags.json) yield* Console.log(JSON.stringify(findings))
     else {
       for (const { message, name, state } of findings) {
         yield* Console.log(printable(`${name.padEnd(10)}${state.padEnd(13)}${message}`))
@@ -102,8 +102,8 @@ const checkRun = Effect.gen(function* () {
     "run",
     "",
     runFlags,
-    Effect.fnUntraced(function* (given) {
-      const flags = yield* Effect.orElseSucceed(fromEnvironment(given), () => given)
+    Effect.fnUntraced(function* (commandFlags) {
+      const flags = yield* Effect.orElseSucceed(fromEnvironment(commandFlags), () => commandFlags)
       yield* check(flags)
       yield* datasetOf(flags)
       yield* itemOptionsOf(flags)
@@ -166,9 +166,9 @@ const unavailable = (failure: unknown): ReadonlyArray<Finding> => [
 const service = Effect.fnUntraced(function* (flags: ServiceFlags) {
   const { authorization = defaults.authorization, pollRequest = defaults.pollRequest } = flags
   const { path } = ContractSettings.requestOf(pollRequest, "prefstream-doctor")
-  const given = yield* Effect.result(addressOf(flags))
-  if (given._tag === "Failure") return unavailable(given.failure)
-  const address = given.success
+  const addressResult = yield* Effect.result(addressOf(flags))
+  if (addressResult._tag === "Failure") return unavailable(addressResult.failure)
+  const address = addressResult.success
   if (address === undefined) {
     const message = "no base URL: a run starts its own service; to use another service, set PREFSTREAM_BASE_URL"
     return [notChecked("service", message), notChecked("clock", "no service clock to compare with")]
@@ -208,7 +208,7 @@ const answered = (
     if (toNoToken.status === status) {
       return of(
         "warning",
-        `gives the same answer with and without a token: either the service needs no token, or the base URL is wrong; ${whereItEnds}`,
+        `the service gives the same answer with and without a token. If the service requires a token, check the base URL: ${whereItEnds}`,
       )
     }
     return toWrongToken.status === status

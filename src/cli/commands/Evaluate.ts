@@ -52,7 +52,7 @@ export const command = makeCommand(
     split: literals(
       "split",
       Split.literals,
-      "Split to read; required if there are several and the scores have no item_id",
+      "Dataset split to read; with several splits, required for scores without item_id",
       {
         metavar: "SPLIT",
         default: "all",

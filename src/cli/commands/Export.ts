@@ -39,7 +39,7 @@ export const command = makeCommand(
     yield* Settings.announceFromLastRun
     yield* Effect.timed(exportDataset(settings)).pipe(
       Effect.flatMap(([elapsed, written]) => RunReport.make({ elapsed, ...written })),
-      // Results may arrive during the export. The summary must count only those in the dataset.
+      // The export and the summary read the same snapshot of the ledger, without results that arrive later.
       LedgerReader.snapshot,
       reportExpectedFailures,
       Effect.flatMap((report) => Summary.finish(report, { ...place, json: flags.json })),

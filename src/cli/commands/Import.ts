@@ -24,7 +24,7 @@ export const command = makeCommand(
   {
     ...voteFlags,
     maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
-      default: "stop after 100,000 records if none is usable",
+      default: "stop if the first 100,000 records are rejected",
     }),
     guidelines: itemFlags.guidelines,
     guidelinesFile: itemFlags.guidelinesFile,

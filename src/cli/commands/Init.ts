@@ -51,14 +51,14 @@ export const command = makeCommand(
   "init",
   "Inspect input files, and write the given flags to prefstream.yaml. Also write .env.example. Without FILE, prompt for the files and main settings.",
   { ...inputFlags, ...itemFlags, baseUrl: serviceFlags.baseUrl, ...datasetFlags, dir: ledgerFlags.dir },
-  Effect.fn("prefstream init")(function* (given) {
+  Effect.fn("prefstream init")(function* (commandFlags) {
     const fs = yield* FileSystem.FileSystem
     if (yield* fs.exists(Settings.fileName)) {
       return yield* usageError(`${Settings.fileName} already exists: edit it, or remove it first`)
     }
-    const isAsked = given.files.length === 0 && (yield* (yield* Stdio.Stdio).stdinIsTerminal)
+    const isAsked = commandFlags.files.length === 0 && (yield* (yield* Stdio.Stdio).stdinIsTerminal)
     const answers = isAsked ? yield* ask : []
-    const flags = { ...given, files: answers.find(({ name }) => name === "files")?.values ?? given.files }
+    const flags = { ...commandFlags, files: answers.find(({ name }) => name === "files")?.values ?? commandFlags.files }
     yield* check(flags)
     if (flags.files.includes("-"))
       return yield* usageError("-: expected file names instead of stdin, because later runs read the files again")

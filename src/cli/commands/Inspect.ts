@@ -21,8 +21,8 @@ import { printable, type Rows, rowsOf, table } from "../output/Text.ts"
 
 export const command = makeCommand(
   "inspect",
-  "Show the format and layout of files, the number of items, the rejected records with the reasons, " +
-    "the number of tasks in a first run, and the first items as experts would see them. Items that share a prompt go into different tasks. Reads the whole input, but stops after 100,000 records if all are rejected. Sends no items, and writes nothing.",
+  "Show the format and layout of files, the number of items, and the rejected records with the reasons. " +
+    "Also show the number of tasks in a first run, and the first items as experts would see them. Items that share a prompt go into different tasks. Reads the whole input, unless the first 100,000 records are all rejected. Sends no items, and writes nothing.",
   {
     ...inputFlags,
     ...batchFlags,
@@ -31,8 +31,8 @@ export const command = makeCommand(
     show: integer("show", "Number of items to show", { min: 0, default: 3, isTypedOnly: true }),
     json: ledgerFlags.json,
   },
-  Effect.fn("prefstream inspect")(function* (given) {
-    const flags = yield* fromEnvironment(given)
+  Effect.fn("prefstream inspect")(function* (commandFlags) {
+    const flags = yield* fromEnvironment(commandFlags)
     yield* check(flags)
     const source = yield* sourceOf(flags)
     const summary = source.summary === undefined ? undefined : inputInFlags(yield* source.summary)

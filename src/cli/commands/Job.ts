@@ -40,9 +40,12 @@ interface Job<F extends Flags = Flags> {
   readonly place: Place
 }
 
-export const prepare = Effect.fnUntraced(function* <F extends Flags>(given: F, pipelineFile: string | undefined) {
+export const prepare = Effect.fnUntraced(function* <F extends Flags>(
+  commandFlags: F,
+  pipelineFile: string | undefined,
+) {
   const pipeline = pipelineFile === undefined ? undefined : yield* loadPipeline(pipelineFile)
-  const flags = pipeline === undefined ? yield* fromEnvironment(given) : given
+  const flags = pipeline === undefined ? yield* fromEnvironment(commandFlags) : commandFlags
   yield* check(flags, pipeline)
   yield* addressOf(flags)
   yield* Settings.announceFromLastRun
@@ -149,11 +152,11 @@ const waitForOthers =
   (lockWait: Duration.Duration | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
     if (lockWait === undefined) return effect
-    let isSaid = false
+    let wasReported = false
     return effect.pipe(
       Effect.tapError((failure) => {
-        if (isSaid || !isBusy(failure)) return Effect.void
-        isSaid = true
+        if (wasReported || !isBusy(failure)) return Effect.void
+        wasReported = true
         return Console.error(`Waiting: ${messageOf(failure)}`)
       }),
       Effect.retry({

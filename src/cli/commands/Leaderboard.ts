@@ -46,10 +46,10 @@ export const command = makeCommand(
         "a number above 0, up to 1000",
       ),
       "SD",
-      "Standard deviation of the prior on model abilities, in natural log odds",
+      "Standard deviation of the prior distribution of model abilities, in natural log odds",
       { default: defaultPrior },
     ),
-    resamples: integer("resamples", "Number of item resamples for 95% intervals; 0: no intervals", {
+    resamples: integer("resamples", "Number of times that the items are resampled for 95% intervals; 0: no intervals", {
       min: 0,
       max: 100_000,
       default: defaultResamples,
@@ -123,6 +123,6 @@ export const command = makeCommand(
     "prefstream leaderboard --dir week-48 --control length --weighted --json":
       "Adjust for length, give reliable experts' votes more weight, and print JSON",
     "prefstream leaderboard week-48/dataset --by topic":
-      "Rate by the pairs of a dataset, with one table per topic in the metadata",
+      "Rate the models of a dataset separately for each value of the metadata field topic",
   },
 )

@@ -130,8 +130,8 @@ const before = option(
 
 const pruneCommand = makeCommand(
   "prune",
-  "Remove data that later runs do not need: rejects of earlier runs, and processed webhook deliveries. With --results, also remove requests and results of old tasks; " +
-    "the ledger still knows their items, so no item is submitted again. Stop the job first.",
+  "Remove data that later runs do not need: rejects of earlier runs, and processed webhook deliveries. With --results, also remove requests and results of old tasks. " +
+    "The ledger keeps a record of the items in these tasks, so later runs do not submit these items again. Stop the job first.",
   {
     before,
     results: toggle(
@@ -176,7 +176,7 @@ const pruneCommand = makeCommand(
     "prefstream ledger prune --dir job --before 90d --dry-run":
       "Show which data would be removed because it is older than 90 days",
     "prefstream ledger prune --dir job --before 2026-01-01 --results":
-      "Remove requests and results from before 2026 (copy the dataset first: later datasets lack these results)",
+      "Remove requests and results from before 2026. Later exports lack these results, so copy the dataset first",
   },
 ).pipe(Command.withShortDescription("Remove old rejects, webhook deliveries, requests, and results"))
 

@@ -3,7 +3,7 @@ import { Console, Effect, identity, Schema, Struct } from "effect"
 import { Flag } from "effect/cli"
 import { maxVotes, minGoldVotes, pilot, type VotePlan, votePlan, type VotePlanRow } from "../../pipeline/VotePlan.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
-import { count, number } from "../../io/Values.ts"
+import { count, number, plural } from "../../io/Values.ts"
 import { define, makeCommand } from "../flags/Definition.ts"
 import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
@@ -76,14 +76,15 @@ const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> =>
   const by = (what: (typeof experts)[number]["by"]) => experts.filter((expert) => expert.by === what).length
   const [gold, agreement, unknown] = [by("gold"), by("agreement"), by(null)]
   return present([
-    `${percent(accuracy)} of the votes are correct, estimated from ${count(gold + agreement, "expert")} in the pilot`,
+    `${percent(accuracy)} of the votes are estimated to be correct, based on the votes of ${count(gold + agreement, "expert")} in the pilot`,
     experts.some(({ by, expert }) => by !== null && expert === null) &&
-      "all votes without an expert's name count as one expert",
+      "votes without an expert's name are counted as the votes of one expert",
     gold > 0 &&
-      `${count(gold, "expert")}: accuracy from known answers only (at least ${minGoldVotes} votes on gold items)`,
-    agreement > 0 && `${count(agreement, "expert")}: accuracy from all votes and known answers`,
+      `${count(gold, "expert")} with at least ${minGoldVotes} votes${plural(gold, "", " each")} on gold items: accuracy from these votes only`,
+    agreement > 0 &&
+      `${count(agreement, "expert")} with fewer votes on gold items: accuracy from all votes and known answers`,
     unknown > 0 &&
-      `${count(unknown, "more expert")} left out: they voted only where nobody else did, on items without a known answer`,
+      `${count(unknown, "more expert")} ${plural(unknown, "is", "are")} not in the estimate: nobody else voted on their items, which have no known answer`,
   ])
 }
 

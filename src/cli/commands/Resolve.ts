@@ -50,7 +50,7 @@ const flags = {
       isTypedOnly: true,
     },
   ),
-  giveUp: toggle("give-up", "Neither send the tasks again nor wait for them; items left without a task are rejected", {
+  giveUp: toggle("give-up", "Stop sending and polling the tasks; items that are in no other task become rejects", {
     isTypedOnly: true,
   }),
   ...ledgerFlags,
@@ -68,27 +68,27 @@ export const command = makeCommand(
       yield* check(flags)
       const { directory, location } = yield* placeOf(flags)
       const decision = yield* decisionOf(flags)
-      // With `--ledger` but without `--dir`, the ledger may belong to a job in another folder than the default one.
-      const isOwn =
+      // Without `--dir`, `directory` is the default folder. If the ledger is elsewhere, another job may own the folder.
+      const isFolderOfJob =
         flags.dir !== undefined || (location._tag === "File" && location.path === JobFolder.ledger(directory))
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))
       const read = Effect.provide(existingLedger(location))
       const numbers = yield* numbersOf(flags, decision, isIdle).pipe(read)
-      const given = yield* givenOf(flags, flags.dir)
+      const placeFlags = yield* givenOf(flags, flags.dir)
       const printJson = Effect.flatMap(issuesOf(numbers).pipe(read), (tasks) => Console.log(JSON.stringify(tasks)))
       if (decision === undefined) {
         return yield* flags.json
           ? printJson
-          : Effect.flatMap(IssueList.text(numbers, given).pipe(read), (text) => Console.log(printable(text)))
+          : Effect.flatMap(IssueList.text(numbers, placeFlags).pipe(read), (text) => Console.log(printable(text)))
       }
       const decided = yield* decide(numbers, decision, flags.all).pipe(
-        Effect.tap(() => (isOwn ? rewriteRejects(directory) : Effect.void)),
+        Effect.tap(() => (isFolderOfJob ? rewriteRejects(directory) : Effect.void)),
         Effect.provide(LedgerLocation.layerAlongsideWorkers(location)),
       )
       if (flags.json) return yield* printJson
       const after = yield* LedgerReader.use((ledger) => ledger.tasksOf(decided.numbers)).pipe(read)
       const anew = after.filter(({ attempt }, i) => attempt !== decided.tasks[i]!.attempt).length
-      const hints = IssueList.waitAgain(after.map(issueReport), given)
+      const hints = IssueList.waitAgain(after.map(issueReport), placeFlags)
       yield* Console.log(printable([describeDecision(decided, decision, anew), ...hints].join("\n")))
     },
     Effect.catchTags({ NoSuchTask: asUsage, NotResolvable: asUsage, TaskIdTaken: asUsage }),
@@ -185,13 +185,13 @@ const describeDecision = (
   const tasks = plural(numbers.length, `Task ${number}`, count(numbers.length, "task"))
   switch (decision.verb) {
     case "adopt":
-      return `${tasks} ${plural(numbers.length, "is", "are")} linked to ${joinWords(decision.taskIds)} at the service: ${sender === "the workers" ? "the workers poll" : "the next run or collect polls"} ${plural(numbers.length, "it", "them")}.`
+      return `${tasks} ${plural(numbers.length, "is", "are")} linked to ${joinWords(decision.taskIds)} at the service, and will be polled by ${sender === "the workers" ? sender : "the next run, or by prefstream collect"}.`
     case "sendAgain":
       if (anew === 0) return `${tasks} will be sent again by ${sender}.`
       return numbers.length === 1
         ? `${tasks} will be sent again by ${sender}, as a new, billable task.`
         : `${tasks} will be sent again by ${sender}, ${anew} of them as new, billable tasks.`
     case "giveUp":
-      return `${tasks} given up: items left without a task are rejected.`
+      return `${tasks} ${plural(numbers.length, "is", "are")} given up. Items that are in no other task become rejects.`
   }
 }

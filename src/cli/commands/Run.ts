@@ -25,12 +25,12 @@ export const command = makeCommand(
   "run",
   "Run all steps: read items, submit them as tasks, wait for the results, and write the preference pairs. " +
     "You can stop a run at any time, and continue it by running the command again with the same job folder. " +
-    "Without --base-url, the run starts a trial annotation service on this machine. An automatic expert " +
-    "(--expert, by default the rule `longest`) then judges instead of people. " +
+    "Without --base-url, the run starts a trial annotation service on this machine. " +
+    "There, an automatic expert replaces people. Choose the expert with --expert; by default, the rule `longest` prefers the longest completion. " +
     "With --once, --quiet, or `prefstream schedule`, --expert or --base-url is required.",
   runFlags,
-  Effect.fn("prefstream run")(function* (given) {
-    const job = yield* Job.prepare(given, yield* pipelineFileOf(given.files))
+  Effect.fn("prefstream run")(function* (commandFlags) {
+    const job = yield* Job.prepare(commandFlags, yield* pipelineFileOf(commandFlags.files))
     const { flags, place } = job
     const pipeline: Loaded = job.pipeline ?? (yield* fromFlags(flags, place.directory))
     const once = flags.once ?? pipeline.once === true
@@ -72,7 +72,7 @@ const fromFlags = Effect.fnUntraced(function* (
     return yield* usageError(
       flags.votes?.votesUpTo === undefined
         ? `--votes ${votes}: each vote on an item must come from a different expert, and there ${plural(names.length, "is", "are")} only ${experts}: add --expert, lower --votes, or set --base-url to a service where people judge (prefstream serve)`
-        : "--votes: automatic experts give the same number of votes on each item: set a single number, or set --base-url to a service where people judge (prefstream serve)",
+        : "--votes: expected a single number, because automatic experts give the same number of votes on each item. For a range such as 2..5, set --base-url to a service where people judge (prefstream serve)",
     )
   }
   const source = yield* sourceOf(flags, scratchIn(flags, directory))

@@ -1,4 +1,7 @@
-/** Adapter: starts each run in a process group of its own, because Ctrl+C signals the whole foreground group. */
+/**
+ * `prefstream schedule` runs another command on a cron schedule. Adapter: it starts each run in a separate process
+ * group, so that Ctrl+C signals the schedule, but not the current run.
+ */
 import process from "node:process"
 import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

@@ -112,7 +112,7 @@ export const command = makeCommand(
     }),
     allowRepeatedVotes: toggle(
       "allow-repeated-votes",
-      "Let people judge an item again after all have judged it; default: the item waits for another expert",
+      "Let a person judge several items with equal content, if no other person is left to judge them",
     ),
     undoGrace: duration(
       "undo-grace",
@@ -137,7 +137,8 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // With a span here, the handlers of an `HttpApi` would belong to this span, not to the span of their request.
+  // The command has no span. Otherwise, the handlers of all requests would be recorded under the command's span, and
+  // not under the span of their request.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

@@ -18,14 +18,14 @@ export const command = makeCommand(
   ledgerFlags,
   Effect.fn("prefstream status")(function* (flags) {
     const place = yield* placeOf(flags)
-    const found = yield* LedgerLocation.holder(place.location).pipe(
+    const jobStatus = yield* LedgerLocation.holder(place.location).pipe(
       Effect.flatMap(JobStatus.make),
       Effect.provide(existingLedger(place.location)),
     )
-    const { last_run: last } = found
+    const { last_run: last } = jobStatus
     const failure = last?.failure == null ? null : inFlags(last.failure)
     const judges = yield* JudgeCosts.read(place.directory)
-    const status = { ...inRejects(found), last_run: last && { ...last, failure }, judges }
+    const status = { ...inRejects(jobStatus), last_run: last && { ...last, failure }, judges }
     yield* Console.log(flags.json ? JSON.stringify(status) : printable(StatusSummary.text(status, place)))
     yield* Summary.end(status)
   }),

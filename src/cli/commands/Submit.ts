@@ -18,7 +18,7 @@ import * as Job from "./Job.ts"
 export const submitFlags = {
   ...inputFlags,
   maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
-    default: "stop after 100,000 records if none is usable",
+    default: "stop if the first 100,000 records are rejected",
   }),
   ...taskFlags,
   ...Job.commonFlags,
@@ -52,8 +52,8 @@ export const command = makeCommand(
   "submit",
   "Read items, and submit the new ones without waiting for results. While workers process the job, this command only reads items; the workers send them.",
   submitFlags,
-  Effect.fn("prefstream submit")(function* (given) {
-    const job = yield* Job.prepare(given, yield* pipelineFileOf(given.files))
+  Effect.fn("prefstream submit")(function* (commandFlags) {
+    const job = yield* Job.prepare(commandFlags, yield* pipelineFileOf(commandFlags.files))
     const { flags, place } = job
     const pipeline: Omit<Loaded, "directory" | "service"> & { readonly service: Loaded["service"] | undefined } =
       job.pipeline ?? {

@@ -45,8 +45,8 @@ export const command = makeCommand(
     }),
     json: ledgerFlags.json,
   },
-  Effect.fn("prefstream validate")(function* (given) {
-    const flags = yield* fromEnvironment(given)
+  Effect.fn("prefstream validate")(function* (commandFlags) {
+    const flags = yield* fromEnvironment(commandFlags)
     yield* check(flags)
     const fs = yield* FileSystem.FileSystem
     const source = yield* sourceOf(flags)

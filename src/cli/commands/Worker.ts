@@ -44,14 +44,14 @@ const workerFlags = {
   }),
   job: submitFlags.job.pipe(Flag.map(identity), define({ isEssential: true })),
   address: address("address", "[HOST:]PORT", "Address for other workers", {
-    default: "this machine's address towards the database, any free port",
+    default: "the local address of the database connection, any free port",
   }),
-  parts: integer("parts", "Parts to split a new job into, at least 8 per worker; cannot be changed later", {
+  parts: integer("parts", "Number of parts to divide a new job into, at least 8 per worker; cannot be changed", {
     min: 1,
     max: 4096,
     default: defaultPartCount,
   }),
-  lease: duration("lease", "Time without a signal from a worker before others take over its parts, at least 5s", {
+  lease: duration("lease", "Time after which others take over the parts of a silent worker, at least 5s", {
     default: formatDuration(Worker.defaultLease),
   }),
 }
@@ -62,8 +62,8 @@ export const command = makeCommand(
     "Each worker sends and polls the tasks of its parts of the job; one worker also reads the input. " +
     "If a worker is lost, others take over its parts. A worker runs until you stop it. When all tasks are done, prefstream status exits with 0; then write the dataset with prefstream export.",
   workerFlags,
-  Effect.fn("prefstream worker")(function* (given) {
-    const job = yield* Job.prepare({ ...given, ...unused }, yield* pipelineFileOf(given.files))
+  Effect.fn("prefstream worker")(function* (commandFlags) {
+    const job = yield* Job.prepare({ ...commandFlags, ...unused }, yield* pipelineFileOf(commandFlags.files))
     const { flags, place } = job
     if (flags.files.includes("-")) {
       return yield* ExitStatus.usageError(

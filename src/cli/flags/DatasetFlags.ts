@@ -48,12 +48,10 @@ export const datasetFlags = inGroup("DATASET", {
     default: "best-against-rest",
   }),
   pairSeed: integer("pair-seed", "Seed for sampling pairs, with --pairs best-against-one", { default: 0 }),
-  aggregate: literals(
-    "aggregate",
-    Consensus.aggregations,
-    "How votes count: majority, reliability, or jury (judges: one vote)",
-    { metavar: "METHOD", default: `${Consensus.defaultAggregation}; routed: jury` },
-  ),
+  aggregate: literals("aggregate", Consensus.aggregations, "Count votes equally, by reliability, or judges as one", {
+    metavar: "METHOD",
+    default: `${Consensus.defaultAggregation}; jury with --people-when`,
+  }),
   ...annotationFlags,
   minVotes: integer("min-votes", "Minimum votes per item", { min: 1, default: Consensus.defaults.minVotes }),
   minAgreement: option(
@@ -65,7 +63,7 @@ export const datasetFlags = inGroup("DATASET", {
   ties: literals(
     "ties",
     ["drop", "keep"],
-    "Drop items with ties, or keep them and decide by mean rank, then by earliest vote",
+    "Drop tied items, or keep them: the best mean rank wins, or else the earliest vote",
     { default: Consensus.defaults.ties },
   ),
   drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),
@@ -108,11 +106,16 @@ export const datasetFlags = inGroup("DATASET", {
     "Source of the margin: the votes, or the preference strengths that experts gave",
     { default: "votes" },
   ),
-  edited: literals("edited", ["chosen", "none"], "Completion that an expert's edit replaces in trainer formats", {
-    default: "none",
-  }),
+  edited: literals(
+    "edited",
+    ["chosen", "none"],
+    "Let an expert's edit replace the chosen completion in trainer formats, or ignore it",
+    {
+      default: "none",
+    },
+  ),
   conversational: choice("conversational", "Write message lists; --no-conversational: text", {
-    default: "lists if any prompt is a conversation",
+    default: "true if a prompt is a conversation",
   }),
   expertNames: choice("expert-names", "Write experts' names to the dataset and the report", { default: "pseudonyms" }),
   allowEmpty: choice("allow-empty", "Write a dataset even without pairs", {

@@ -44,11 +44,11 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeDisagreement: literals(
     "judge-disagreement",
     ["tie", "abstain"],
-    "If a judge's answer changes with the completion order: count a tie, or no vote",
+    "Count a tie, or no vote, if a judge's choice depends on the order of completions",
     { default: "tie" },
   ),
   judgeCache: text("judge-cache", "FILE", "File of judge answers, to avoid paying twice", {
-    default: "judge-answers.db beside the service's data",
+    default: "judge-answers.db in the database's folder",
     path: "whole",
   }),
   judgeBatch: toggle(

@@ -8,7 +8,7 @@ import { embeddedFlags } from "./ExpertFlags.ts"
 import { inputFlags } from "./InputFlags.ts"
 import { itemFlags } from "./TaskFlags.ts"
 
-interface Given {
+interface FlagValues {
   readonly [flag: string]: unknown
 }
 
@@ -16,7 +16,7 @@ type Settings = Partial<Pipeline.Settings> | undefined
 
 interface Condition {
   readonly text: string
-  readonly holds: (flags: Given, pipeline: Settings) => boolean
+  readonly holds: (flags: FlagValues, pipeline: Settings) => boolean
 }
 
 type Rule = { readonly flags: ReadonlyArray<string>; readonly why?: string } & (
@@ -30,7 +30,7 @@ const spelled = (flag: string, value?: unknown): string => `--${value === false 
 
 const kebab = (flag: string): string => flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-const given = (flag: string): Condition => ({ text: spelled(flag), holds: (flags) => isGiven(flags[flag]) })
+const flagCondition = (flag: string): Condition => ({ text: spelled(flag), holds: (flags) => isGiven(flags[flag]) })
 
 const either = (flag: string, setting: (pipeline: Partial<Pipeline.Settings>) => unknown): Condition => ({
   text: spelled(flag),
@@ -58,21 +58,25 @@ const rules: ReadonlyArray<Rule> = [
     ),
     notWith: pipelineFile,
   },
-  { flags: ["expert", "turnaround"], notWith: baseUrl, why: "whose service has its own experts" },
+  { flags: ["expert", "turnaround"], notWith: baseUrl, why: "because the service at that URL has its own experts" },
   { flags: ["judgeBaseUrl", "judgeTemplate", "judgeBody", "judgeDisagreement"], onlyWith: judge },
-  { flags: ["listen"], notWith: given("once"), why: "which does not wait" },
+  { flags: ["listen"], notWith: flagCondition("once"), why: "because --once does not wait for webhooks" },
   {
     flags: ["listen"],
     onlyWith: { ...baseUrl, holds: (flags, pipeline) => baseUrl.holds(flags, pipeline) || pipeline !== undefined },
-    why: "since the embedded service sends no webhooks to its own run",
+    why: "because the embedded service sends no webhooks to the run",
   },
-  { flags: webhookFlags.map((name) => `webhook${name}`), onlyWith: given("listen") },
-  { flags: ["guidelinesFile"], notWith: given("guidelines") },
+  { flags: webhookFlags.map((name) => `webhook${name}`), onlyWith: flagCondition("listen") },
+  { flags: ["guidelinesFile"], notWith: flagCondition("guidelines") },
   { flags: ["maxAttempts"], onlyWith: either("resubmit", ({ resubmit }) => resubmit?.[0]) },
-  { flags: ["completionsSeed"], onlyWith: given("completionsPerItem") },
+  { flags: ["completionsSeed"], onlyWith: flagCondition("completionsPerItem") },
   { flags: ["shuffleSeed"], notWith: { text: "--no-shuffle", holds: ({ shuffle }) => shuffle === false } },
-  { flags: ["goldRate"], onlyWith: given("gold") },
-  { flags: ["campaign"], notWith: given("accuracy"), why: "which needs no pilot" },
+  { flags: ["goldRate"], onlyWith: flagCondition("gold") },
+  {
+    flags: ["campaign"],
+    notWith: flagCondition("accuracy"),
+    why: "because --accuracy replaces the estimate from a campaign's votes",
+  },
   {
     flags: ["confidence"],
     onlyWith: { text: "--votes N..M", holds: ({ votes }) => Predicate.hasProperty(votes, "votesUpTo") },
@@ -80,36 +84,44 @@ const rules: ReadonlyArray<Rule> = [
   {
     flags: ["peopleWhen"],
     onlyWith: {
-      text: "--votes N..M with M above N, such as --votes 3..6",
+      text: "two different numbers of votes, such as --votes 3..6",
       holds: ({ votes }) =>
         Predicate.hasProperty(votes, "votesUpTo") &&
         Predicate.hasProperty(votes, "votes") &&
         Number(votes.votesUpTo) > Number(votes.votes),
     },
-    why: "because judges give the first N votes and people the others",
+    why: "where judges give the first 3 votes, and people give up to 3 more votes",
   },
   {
     flags: ["layout", "completionsPath", "idPath", "modelsFromColumns"],
-    notWith: given("completions"),
-    why: "which joins files",
+    notWith: flagCondition("completions"),
+    why: "because --completions joins files",
   },
-  { flags: ["completionsPath"], notWith: given("completionPath") },
-  { flags: ["modelsFromColumns"], notWith: given("modelPath") },
+  { flags: ["completionsPath"], notWith: flagCondition("completionPath") },
+  { flags: ["modelsFromColumns"], notWith: flagCondition("modelPath") },
   {
     flags: ["pairSeed"],
     onlyWith: { text: "--pairs best-against-one", holds: ({ pairs }) => pairs === "best-against-one" },
   },
-  { flags: ["evaluationPath"], onlyWith: given("evaluationPrompts") },
+  { flags: ["evaluationPath"], onlyWith: flagCondition("evaluationPrompts") },
   { flags: ["marginFrom"], onlyWith: either("margin", ({ margin }) => margin) },
   { flags: ["splitSeed", "splitBy"], onlyWith: either("split", ({ splits }) => splits) },
-  { flags: ["results"], onlyWith: given("before"), why: "which sets the minimum age of the results" },
-  { flags: ["signInLink"], notWith: given("apiOnly"), why: "which has no dashboard" },
-  { flags: ["sendAgain", "giveUp"], notWith: given("adopt") },
-  { flags: ["giveUp"], notWith: given("sendAgain") },
+  {
+    flags: ["results"],
+    onlyWith: flagCondition("before"),
+    why: "because --before sets the minimum age of the results",
+  },
+  {
+    flags: ["signInLink"],
+    notWith: flagCondition("apiOnly"),
+    why: "because --api-only starts the service without a dashboard",
+  },
+  { flags: ["sendAgain", "giveUp"], notWith: flagCondition("adopt") },
+  { flags: ["giveUp"], notWith: flagCondition("sendAgain") },
 ]
 
 export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline?: Settings) {
-  const all: Given = { ...flags }
+  const all: FlagValues = { ...flags }
   const untyped = yield* UntypedSettings
   for (const rule of rules) {
     // An environment variable applies to all commands, so it may be irrelevant to this one.

@@ -54,7 +54,7 @@ export const inputFlags = inGroup("INPUT", {
     { default: "detected", isEssential: true },
   ),
   key: text("key", "PATH", "Path of the join key, or of the item key in layout long", {
-    default: "id in joins, else detected",
+    default: "field id in joins, or detected",
     isEssential: true,
   }),
   modelPath: text(
@@ -70,7 +70,7 @@ export const inputFlags = inGroup("INPUT", {
   goldPath: text(
     "gold-path",
     "PATH",
-    "Path of the gold answer, which names a column or model (or an index from 0 in layout items)",
+    "Path of the gold answer: a column name, a model name, or (in layout items) an index from 0",
   ),
   metadataPath: text("metadata-path", "PATH", "Path of an object to copy into the dataset as metadata"),
   keep: repeated(
@@ -106,7 +106,7 @@ export const inputFlags = inGroup("INPUT", {
   quote: literals(
     "quote",
     ["double", "none"],
-    "CSV quotes: double (around cells, doubled inside), or none (ordinary text)",
+    "CSV quotes: they enclose cells (double), or are ordinary characters (none)",
     {
       default: "detected",
     },

@@ -12,16 +12,16 @@ export const jobFlags = inGroup("JOB", {
     { default: "no limit" },
   ),
   grace: duration("grace", "Maximum time for requests to finish after a stop", {
-    default: `${formatDuration(defaultGrace)}, 5s more than the request timeout`,
+    default: `${formatDuration(defaultGrace)}, the request timeout plus 5s`,
   }),
   lockWait: duration(
     "lock-wait",
-    `Maximum wait for another run of the same job to end; then exit status ${ExitStatus.busy}`,
+    `Maximum time to wait for another run of the job, before exit with status ${ExitStatus.busy}`,
     { default: "0s" },
   ),
   waitingOk: toggle(
     "waiting-ok",
-    `Exit with ${ExitStatus.done}, not ${ExitStatus.waiting}, while results are outstanding`,
+    `Exit with status ${ExitStatus.done} instead of ${ExitStatus.waiting} if some results have not arrived yet`,
   ),
   quiet: toggle("quiet", "Print nothing unless the command fails").pipe(
     Flag.withAlias("q"),

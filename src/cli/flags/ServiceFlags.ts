@@ -102,7 +102,7 @@ export const serviceFlags = {
         `MEMBER=PATH, where MEMBER is one of task_id, ${Object.keys(ContractSettings.resultPlaces).join(", ")}`,
       ),
       "MEMBER=PATH",
-      "Path of MEMBER in answers, such as results=data.items or choice=answer.option; repeatable",
+      "Read MEMBER of responses at PATH, such as results=data.items or choice=answer.option; repeatable",
     ),
     choice: formed("choice", (form) => ContractSettings.choiceOf(form) !== undefined, ContractSettings.choiceForm, {
       metavar: "FORM",
@@ -111,7 +111,7 @@ export const serviceFlags = {
     completedStatus: repeated(
       Flag.String("completed-status"),
       "STATUS",
-      "Status that, like completed, means that a task has results; repeatable",
+      "Status of a task that has results, in addition to completed; repeatable",
     ),
     idempotencyKey: literals("idempotency-key", ["honored", "ignored"], "Whether the service honors Idempotency-Key", {
       default: "from openapi.json",
@@ -124,7 +124,7 @@ export const serviceFlags = {
         `${durationForm}, or forever`,
       ),
       "DURATION",
-      "Time that the service keeps keys, or forever",
+      "Lifetime of idempotency keys, or forever",
       { default: formatDuration(defaults.idempotencyKeyLifetime), environment: "PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME" },
     ),
     concurrency: integer("concurrency", "Maximum concurrent requests", {

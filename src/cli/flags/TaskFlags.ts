@@ -52,19 +52,19 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Billable votes per new item, one per expert; up to M on uncertain items",
+    "Billable votes per new item: N, or up to M if the choice is uncertain",
     { default: "the service's", isEssential: true },
   ),
   confidence: option(
     Flag.Finite("confidence").pipe(Flag.withSchema(Confidence)),
     "SHARE",
-    "End voting on an item once a completion is best with this probability (--votes N..M)",
+    "Stop voting if a completion is the best with probability SHARE (with --votes N..M)",
     { default: defaultConfidence },
   ),
   peopleWhen: option(
     parsed("people-when", parsePeopleWhen, peopleWhenForm),
     "jury<SHARE",
-    "Let N judges vote first, then people if the jury's certainty is below SHARE; needs --votes N..M",
+    "Let people vote on items if N judges (AI models) are less certain than SHARE; needs --votes N..M",
   ),
   completionsPerItem: integer(
     "completions-per-item",
@@ -81,15 +81,15 @@ export const itemFlags = inGroup("TASKS", {
     replaces: ["guidelines"],
   }),
   rubric: file("rubric", "File (YAML) with further questions to the experts, added to the guidelines"),
-  taskType: text("task-type", "TYPE", "Value of the contract's task_type; a different value begins a new campaign", {
+  taskType: text("task-type", "TYPE", "Type of tasks (task_type in requests); a change requires --new-campaign", {
     default: rlhfRanking,
   }),
   ...batchFlags,
   group: option(
     parsed("group", Option.liftPredicate(isGroup), groupForm),
     "NAME",
-    "Name that groups this job's tasks at the service",
-    { default: "job and campaign, if declared" },
+    "Group of this job's tasks at the service",
+    { default: "job and campaign, if the service has groups" },
   ),
   shuffle: choice("shuffle", "Shuffle each item's completions for each vote; --no-shuffle keeps their order", {
     default: "true",
@@ -114,7 +114,7 @@ export const resubmitFlags = inGroup("TASKS", {
   ),
   newCampaign: choice(
     "new-campaign",
-    "Allow guidelines that differ from the last run's, and have all items judged again",
+    "Judge all items again, as a new campaign, if the guidelines or the task type have changed",
     {
       isTypedOnly: true,
     },
@@ -165,7 +165,7 @@ export const spendingFlags = inGroup("TASKS", {
       `${Cost.amountForm}, or none`,
     ),
     "AMOUNT",
-    "Maximum cost of the job's votes, or none; exit status 8 if work is left over; saved in the job",
+    "Maximum cost of the job's votes (none: no limit); exit status 8 if work remains; saved in the job",
   ),
 })
 

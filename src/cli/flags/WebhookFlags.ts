@@ -15,7 +15,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
   listen: address(
     "listen",
     "[HOST:]PORT",
-    "Webhook address; port 0: a free port (default host: 127.0.0.1) [secrets: PREFSTREAM_WEBHOOK_SECRET]",
+    "Receive webhooks (0: any free port; default host: 127.0.0.1) [secrets: PREFSTREAM_WEBHOOK_SECRET]",
     { isEssential: true, replaces: ["once"] },
   ),
   webhookPath: text("webhook-path", "PATH", "Path of the webhook URL", { default: WebhookReceiver.defaultPath }),
@@ -31,7 +31,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
   webhookDeliveryId: text(
     "webhook-delivery-id",
     "WHERE",
-    "Delivery id, if it is not signed: header:NAME, or a payload path",
+    "Place of an unsigned delivery id: header:NAME, or a payload path",
     {
       environment: "PREFSTREAM_WEBHOOK_DELIVERY_ID",
     },

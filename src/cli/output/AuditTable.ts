@@ -12,7 +12,7 @@ export const nothing = ({ items, raters }: Audit): string => {
     : !has("judge")
       ? "a vote by an automatic judge"
       : "votes by both a person and a judge"
-  return `no audit: of the ${count(items, "item")} with votes, none has ${missing}. An audit compares votes from people and from judges on the same items; --judge EXPERT counts another expert as a judge`
+  return `no audit: ${count(items, "item has", "items have")} votes, but none has ${missing}. An audit needs items on which both people and automatic judges voted. To treat another expert as a judge, set --judge EXPERT`
 }
 
 const decimal = (value: number): string => (Math.round(value * 1000) / 1000 + 0).toFixed(3).replace("-", "−")
@@ -53,13 +53,13 @@ const sliceTables = ({ raters }: Audit): Cells =>
   )
 
 const titles: { readonly [by: string]: string } = {
-  length: "the length of the choice, compared with the other completions (near equal: within 10%)",
-  position: "the position at which the choice was shown",
+  length: "length of the chosen completion (near equal: at most 10% from the mean length of the others)",
+  position: "position at which the expert saw the chosen completion",
 }
 
 const references = {
-  gold: { noun: "known answers", accuracy: "known answers" },
-  people: { noun: "other people", accuracy: "the majority of the other people who voted on the item" },
+  gold: { items: "a known answer", answer: "the known answer" },
+  people: { items: "votes by several people", answer: "the majority of the other people who voted on the item" },
 }
 
 const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): string => {
@@ -70,12 +70,17 @@ const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): stri
   const few =
     items < minItems ? ` Only ${count(items, "item was", "items were")} compared: too few for an interval.` : ""
   if (best === undefined || best.policy === people.policy)
-    return `No cheaper policy comes within ${points} of the accuracy of people.${few}`
-  const takes = ({ cost, judge_votes, people_votes }: AuditPolicy) =>
-    cost ?? `${decimal(people_votes)} votes by people and ${decimal(judge_votes)} by judges`
+    return `Each cheaper policy is more than ${points} less accurate than people.${few}`
+  const needs = ({ cost, judge_votes, people_votes }: AuditPolicy) =>
+    cost === null
+      ? `${decimal(people_votes)} votes by people and ${decimal(judge_votes)} by judges`
+      : `a cost of ${cost}`
   const low = best.difference.low ?? 0
-  const doubt = low < -within ? ` The interval reaches ${signed(low)}: more items would narrow it.` : few
-  return `The cheapest policy that loses at most ${points} of accuracy is ${best.policy}, at ${takes(best)} per item; people alone take ${takes(people)}.${doubt}`
+  const doubt =
+    low < -within
+      ? ` The interval of the difference from people goes down to ${signed(low)}. With more items, the interval would be narrower.`
+      : few
+  return `The cheapest policy that is at most ${points} less accurate than people is ${best.policy}, with ${needs(best)} per item. People alone need ${needs(people)} per item.${doubt}`
 }
 
 const policyTable = (compared: AuditPolicies): Cells => {
@@ -84,7 +89,7 @@ const policyTable = (compared: AuditPolicies): Cells => {
   const costOf = (cost: string | null) => (people.cost === null ? [] : [cost ?? ""])
   return [
     ...table(
-      `Policies on ${count(items, "item")}: votes per item, and accuracy against ${references[reference].accuracy}`,
+      `Policies (ways to decide an item), compared on ${count(items, "item")}. Votes and costs are means per item. Accuracy is the share of decisions that equal ${references[reference].answer}`,
       ["", "items", "accuracy", "difference from people", "judges' votes", "people's votes", ...costOf("cost")],
       policies.map(({ accuracy, cost, difference, judge_votes, people_votes, policy }) => [
         policy,
@@ -108,7 +113,7 @@ const policyTables = ({ policies }: Audit): Cells => {
       ? policyTable(table)
       : [
           "",
-          `${count(table.items, "item is", "items are")} too few to compare policies with ${references[table.reference].noun}.`,
+          `${count(table.items, "item")} with ${references[table.reference].items} ${table.items === 1 ? "is" : "are"} too few to compare policies.`,
         ],
   )
 }
@@ -117,13 +122,13 @@ export const text = (audit: Audit): string =>
   [
     `${count(audit.items, "item")}, ${number(audit.compared)} with votes from both judges and people; ${count(audit.people, "person", "people")}`,
     ...table(
-      "Agreement of judges with a random person, and of people with each other (the human ceiling); a tie counts as an answer",
+      'Agreement: probability that a judge and a person give the same answer to an item. Row "people": two people. A tie is an answer',
       ["", "votes", "items", "agreement", "kappa"],
       audit.raters.map(({ agreement, rater, votes }) => [rater, number(votes), ...agreementCells(agreement)]),
     ),
     ...table(
       "Consistency, biases (50.0%: no bias), and accuracy on known answers",
-      ["", "same answer if swapped", "chose the longer", "chose the first shown", "right"],
+      ["", "same answer in both orders", "chose the longer", "chose the first shown", "right"],
       audit.raters.map(({ chose_first, chose_longer, gold_accuracy, rater, swap_consistency }) => [
         rater,
         ...[swap_consistency, chose_longer, chose_first, gold_accuracy].map((share) => cell(share)),
@@ -131,6 +136,9 @@ export const text = (audit: Audit): string =>
     ),
     ...sliceTables(audit),
     ...(audit.policies.length === 0
-      ? ["", "No policies: no item has a known answer or votes from two people."]
+      ? [
+          "",
+          "No comparison of policies (ways to decide an item). A comparison needs items on which a judge and two people voted, or a judge and one person if the right answer is known.",
+        ]
       : policyTables(audit)),
   ].join("\n")

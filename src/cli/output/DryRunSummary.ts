@@ -26,18 +26,21 @@ const spending = ({
   new: added,
   over_budget,
   ...prices
-}: NonNullable<Preview["spending"]>): Rows => [
-  [
-    "cost",
-    `${votesCost(added)}${Object.keys(prices.prices).length === 0 ? "" : " at most,"} at ${perVote(prices)}${before.votes === 0 ? "" : `, in addition to ${votesCost(before)} of earlier runs`}`,
-  ],
-  ["budget", budget !== null && `${budget}; ${left} left after this run`],
-  ["", over_budget.votes > 0 && overBudget(over_budget)],
-]
+}: NonNullable<Preview["spending"]>): Rows => {
+  const isExact = Object.keys(prices.prices).length === 0
+  return [
+    [
+      "cost",
+      `${count(added.votes, "vote")} (${isExact ? "" : "at most "}${added.cost}), at ${perVote(prices)}${before.votes === 0 ? "" : `; earlier runs: ${votesCost(before)}`}`,
+    ],
+    ["budget", budget !== null && `${budget}; ${left} left after this run`],
+    ["", over_budget.votes > 0 && overBudget(over_budget)],
+  ]
+}
 
 const inAll = ({ cost, people, requests, votes }: NonNullable<Preview["in_all"]>): Rows => {
-  const within = <A>({ max, min }: { readonly min: A; readonly max: A }, told: (of: A) => string) =>
-    `at least ${told(min)}, at most ${told(max)}`
+  const within = <A>({ max, min }: { readonly min: A; readonly max: A }, format: (value: A) => string) =>
+    `at least ${format(min)}, at most ${format(max)}`
   return [
     ["in all", `${within(votes, number)} votes, depending on the results`],
     ["", `${within(requests, number)} requests`],
@@ -45,7 +48,7 @@ const inAll = ({ cost, people, requests, votes }: NonNullable<Preview["in_all"]>
     [
       "people",
       people !== null &&
-        `at most ${count(people.votes, "vote")}${people.cost === null ? "" : ` (${people.cost})`}, on items whose jury is uncertain`,
+        `at most ${count(people.votes, "vote")}${people.cost === null ? "" : ` (${people.cost})`}, on items whose answer is uncertain after the votes of the judges`,
     ],
   ]
 }

@@ -35,14 +35,14 @@ const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<st
         ? []
         : [
             ["scores agree with a vote", number(votes.scores.items), cell(votes.scores)],
-            ["two votes agree (human ceiling)", number(votes.people.items), cell(votes.people)],
+            ["two votes on the pair agree", number(votes.people.items), cell(votes.people)],
           ]),
     ],
   ),
   ...(unknown_ties === undefined
     ? []
     : [
-        `${count(unknown_ties, "pair")} ${plural(unknown_ties, "is", "are")} left out of the agreement with votes: the dataset has no column decided_votes, so ties are unknown. Export the dataset again`,
+        `The agreement with votes leaves out ${count(unknown_ties, "pair")}. The dataset does not say how many votes on ${plural(unknown_ties, "this pair", "these pairs")} are ties (column decided_votes). Export the dataset again to add this column`,
       ]),
 ]
 

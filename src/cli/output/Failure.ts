@@ -41,7 +41,7 @@ const sqliteWords: { readonly [code: number]: string } = {
   10: `the file could not be read or written: check whether the disk is full or defective, ${again}`,
   11: "the file is damaged: run `prefstream ledger check`, and restore a backup; tasks submitted after the backup are then sent again, and billed again if the service ignores Idempotency-Key",
   13: diskFull,
-  14: "cannot open the file: expected a file in an existing folder; this user needs write permission for both, even to read the file",
+  14: "cannot open the file: name a file in an existing folder. This user must have permission to write to the file and to the folder, even for commands that only read",
   26: "not a ledger, or a ledger with a damaged first page: name another file, or restore a backup",
 }
 

@@ -7,7 +7,7 @@ import { present, shellWord } from "./Text.ts"
 
 const maxShown = 20
 
-export const text = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>, given: string) {
+export const text = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>, jobFlags: string) {
   const tasks = yield* issuesOf(numbers.slice(0, maxShown))
   const [first] = tasks
   if (first === undefined) return "No task needs attention."
@@ -16,16 +16,18 @@ export const text = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>,
     ...tasks.flatMap((task) => [...lines(task), ""]),
     ...(more === 0 ? [] : [`… and ${digits(more)} more; --json lists all tasks.`, ""]),
     "To decide, run one of these commands with task numbers, or with --all STATE for all tasks in a state:",
-    ...choices(tasks, given),
-    ...waitAgain(tasks, given),
+    ...choices(tasks, jobFlags),
+    ...waitAgain(tasks, jobFlags),
   ].join("\n")
 })
 
-export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): ReadonlyArray<string> => {
-  const flags = given === "" ? "" : ` ${given}`
+export const waitAgain = (tasks: ReadonlyArray<IssueReport>, jobFlags: string): ReadonlyArray<string> => {
+  const flags = jobFlags === "" ? "" : ` ${jobFlags}`
   const lines = tasks.flatMap(({ state, task, task_id }) =>
     state === "given_up" && task_id !== null
-      ? [`To poll task ${task} again, at no cost: prefstream resolve ${task}${flags} --adopt ${shellWord(task_id)}`]
+      ? [
+          `To poll task ${task} again by its id at the service (not billed): prefstream resolve ${task}${flags} --adopt ${shellWord(task_id)}`,
+        ]
       : [],
   )
   const more = lines.length - maxShown
@@ -74,7 +76,7 @@ const decisions = [
   {
     flag: "--adopt TASK_ID",
     states: [...doubtful, ...ended],
-    effect: "if the service has the task under this id: poll the task",
+    effect: "if the service has the task under TASK_ID: the next run asks the service for the result",
   },
   {
     flag: "--send-again",
@@ -89,12 +91,12 @@ const decisions = [
   },
 ]
 
-const choices = (tasks: ReadonlyArray<ListedTask>, given: string): ReadonlyArray<string> => {
+const choices = (tasks: ReadonlyArray<ListedTask>, jobFlags: string): ReadonlyArray<string> => {
   const lines = decisions.flatMap(({ effect, flag, states }) => {
     const task = tasks.find(({ state }) => states.includes(state))
     return task === undefined
       ? []
-      : [`  prefstream resolve ${task.task}${given === "" ? "" : ` ${given}`} ${flag.padEnd(15)}  ${effect}`]
+      : [`  prefstream resolve ${task.task}${jobFlags === "" ? "" : ` ${jobFlags}`} ${flag.padEnd(15)}  ${effect}`]
   })
   return lines.length === 0 ? ["  nothing to decide: the results of these tasks have arrived"] : lines
 }

@@ -43,13 +43,13 @@ const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
     votes_needed > maxNeeded
       ? `more than ${number(maxNeeded)} more votes would be needed`
       : `about ${count(votes_needed, "more vote")} would be enough`
-  return `${sure}: too few votes to rank these models. At this difference, ${needed}${votes_needed > 100 * votes ? "; the models may be equal" : ""}.`
+  return `${sure}: too few votes to rank these models. If their ratings do not change, ${needed}${votes_needed > 100 * votes ? "; the models may be equal" : ""}.`
 }
 
 const extremeOf = ({ extreme, losses, model, wins }: LeaderboardRow) =>
   extreme === "never_lost"
-    ? `${model} never lost${losses > 0 ? " except in a circle of models that beat each other" : ""}`
-    : `${model} never won${wins > 0 ? " except in a circle of models that beat each other" : ""}`
+    ? `${model} never lost${losses > 0 ? " except in a circle of results (such as A beat B, B beat C, C beat A)" : ""}`
+    : `${model} never won${wins > 0 ? " except in a circle of results (such as A beat B, B beat C, C beat A)" : ""}`
 
 const notes = (board: Leaderboard): ReadonlyArray<string> => {
   const { accrual, controls, groups, items, method, models, tie_parameter } = board
@@ -61,13 +61,14 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
       models[0]?.win_rate.low === null &&
       `No intervals: expected at least ${minItems} items, found ${items}.`,
     extremes.length > 0 &&
-      `${extremes.map(extremeOf).join(", ")}${plural(extremes.length, ": the votes do not bound this rating, which depends", ": the votes do not bound these ratings, which depend")} on the prior.`,
+      `${extremes.map(extremeOf).join("; ")}. The votes alone would make ${plural(extremes.length, "this rating", "these ratings")} infinite. The prior (--prior) keeps ${plural(extremes.length, "the rating", "the ratings")} finite.`,
     ...controls.map(({ coefficient, control, unit }) =>
       control === "length"
-        ? `Ratings are adjusted to equal length. The relative difference of lengths a and b is (a − b) / (a + b); its root mean square is ${unit.toFixed(2)}. A difference of this size adds ${signed(coefficient.value)} to the longer completion's log odds of winning (95% interval: ${range(coefficient, signed, ["", ""])}).`
-        : `Ratings are adjusted for the position shown. Being shown first adds ${signed(coefficient.value)} to the log odds of winning (95% interval: ${range(coefficient, signed, ["", ""])}).`,
+        ? `Ratings are estimated for comparisons of two equally long completions. The relative difference of two lengths a and b is (a − b) / (a + b). Its root mean square over all comparisons is ${unit.toFixed(2)}. Such a difference changes the longer completion's log odds of winning by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}).`
+        : `Ratings are estimated without the effect of the order of completions. If an expert sees a completion first, the log odds that this completion wins change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}).`,
     ),
-    tie_parameter !== null && `Equal models tie with probability ${percent(tie_parameter / (2 + tie_parameter))}.`,
+    tie_parameter !== null &&
+      `Two equally good models tie in ${percent(tie_parameter / (2 + tie_parameter))} of their comparisons.`,
     describeTopTwo(board),
     agreement !== null &&
       `Two votes on an item agree with probability ${percent(agreement.value)} (95% interval: ${range(agreement, percent, ["", ""])}).`,
@@ -95,7 +96,9 @@ export const text = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undef
 const boardText = (board: Leaderboard): string => {
   const { comparisons, groups, items, method, models, ties, votes } = board
   const options = present([
-    method.ties !== "davidson" && ties > 0 && (method.ties === "half" ? "ties as half wins" : "without ties"),
+    method.ties !== "davidson" &&
+      ties > 0 &&
+      (method.ties === "half" ? "each tie counts as half a win for both models" : "ties do not count"),
     method.weighted && "in ratings, votes of reliable experts weigh more; in win rates, each vote counts once",
   ])
   const rows = aligned([head, ...models.map(cellsOf)], (column) => column === 1)

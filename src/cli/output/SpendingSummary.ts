@@ -1,5 +1,5 @@
 /** Formats the cost of a job's votes for a terminal. */
-import { count, excerpt, number, plural } from "../../io/Values.ts"
+import { count, excerpt, number } from "../../io/Values.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
 import type { SpendingReport, VotesCost } from "../../pipeline/SpendingReport.ts"
 import { type Rows, rowsOf } from "./Text.ts"
@@ -62,7 +62,7 @@ export const routing = ({ routing }: Pick<RunReport, "routing">): Rows => {
     [
       "",
       goldItems > 0 &&
-        `${count(goldItems, "item")} with a known answer ${plural(goldItems, "measures", "measure")} the judges, and ${plural(goldItems, "needs", "need")} no people`,
+        `${count(goldItems, "item has", "items have")} a known answer: used to measure the judges, and not sent to people`,
     ],
   ]
 }

@@ -66,7 +66,8 @@ const workers = (status: JobStatus): Rows => {
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
     [
       "rate",
-      rate_share < 1 && `${Math.ceil(rate_share * 100)}% of the limit: the service was rate limiting or overloaded`,
+      rate_share < 1 &&
+        `reduced to ${Math.ceil(rate_share * 100)}% of the rate limit, because the service received too many requests or was overloaded`,
     ],
   ]
 }
@@ -105,11 +106,11 @@ const waiting = ({ at, next_poll_at, oldest_outstanding: oldest }: JobStatus): s
 
 const waitingForExperts = ({ waiting_for_experts: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&
-  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} at the service for another expert: all experts who may judge ${plural(items, "it have already judged it, or an item with the same content", "them have already judged them, or items with the same content")}`
+  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} at the service for another expert: every expert with permission has already judged ${plural(items, "this item, or an item with the same content", "these items, or items with the same content")}`
 
 const waitingForJudges = ({ waiting_for_judges: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&
-  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another judge at the service: only language models may vote on ${plural(items, "it", "them")}, and the service has no language model left that can vote`
+  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another judge at the service. Judges are language models, and the service has none left that can vote on ${plural(items, "this item", "these items")}`
 
 const results = (status: JobStatus): Rows => {
   const { at, estimate, oldest_outstanding, results, votes } = status

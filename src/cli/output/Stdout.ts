@@ -19,7 +19,7 @@ export const columns = (): number => process.stdout.columns ?? 0
 export const whenWritten = (done: (isLost: boolean) => void): void => {
   process.stdout.write("", () => {
     process.stderr.write("", () => {
-      // Node emits a write error of stdout only after these callbacks.
+      // If a write to stdout failed, Node emits the error after these callbacks. `setImmediate` waits for the error.
       setImmediate(() => done(isFailed))
     })
   })

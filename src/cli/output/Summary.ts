@@ -105,14 +105,14 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       ]
     case "over_budget":
       return [
-        `${ended("the budget is used up, and some items were not sent")} Next: ${hasRoom(report) ? "results cost less than planned, so" : "raise the budget (--budget), and"} ${later ?? "run the submitting command again"}.`,
+        `${ended("the budget is used up, and some items were not sent")} ${hasRoom(report) ? "The votes cost less than planned, so the budget allows more votes. Next:" : "Next: raise the budget (--budget), and"} ${later ?? "run the submitting command again"}.`,
       ]
     case "no_pairs":
       return [ended("the results gave no pairs, and no dataset was written")]
     case "waiting":
       if (open === 0) {
-        const plan = `prefstream submit ${given} with the same input, which plans these votes`
-        const next = later ?? (report.shared_with_workers ? "the job's workers plan these votes" : plan)
+        const plan = `to request these votes, run prefstream submit ${given} with the same input`
+        const next = later ?? (report.shared_with_workers ? "the job's worker processes request these votes" : plan)
         return [`Items ${report.wanted_votes === 0 ? "may need" : "need"} further votes. Next: ${next}.`]
       }
       return [
@@ -138,22 +138,22 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [ended(whyAllRejected(report))]
     case "in_doubt":
       return [
-        `${ended(`${count(doubts, "task")} ${plural(doubts, "is", "are")} in doubt`)} The service may have created ${plural(doubts, "it, so it is", "them, so they are")} not sent again automatically.`,
+        `${ended(`${count(doubts, "task is", "tasks are")} in doubt`)} The service may have received ${plural(doubts, "this task", "these tasks")}. To avoid paying twice, prefstream does not send ${plural(doubts, "this task", "these tasks")} again automatically.`,
         ...(unusable === 0 && open === 0
           ? []
           : [
-              `In addition, ${unfinished}${report.shared_with_workers ? "; the job's workers send and poll these tasks" : ""}.`,
+              `In addition, ${unfinished}.${report.shared_with_workers ? " The job's worker processes send the unsent tasks, and ask the service for the results." : ""}`,
             ]),
-        `If the service honors Idempotency-Key, ${honoring(report)}: tasks in doubt are then sent again safely, as long as the service keeps the keys (--idempotency-key-lifetime).`,
-        `If not, check which tasks exist at the service, and decide with: ${resolveCommand(options)}`,
+        `If the service honors the header Idempotency-Key, ${honoring(report)}. With this flag, prefstream sends tasks in doubt again. The service creates no second task while the service remembers the keys (--idempotency-key-lifetime).`,
+        `If the service ignores this header, check which tasks exist at the service, and decide with: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
       return [
         open === 0
-          ? `${ended("some tasks have no usable result")} Next: ${later ?? `prefstream collect ${given}`}, which polls them again.`
+          ? `${ended("some tasks have no usable result")} Next: ${later ?? `prefstream collect ${given}`}, which asks the service for these results again.`
           : report.shared_with_workers
             ? `${ended(unfinished)} Next: ${afterWaiting(true, unsent, given)}.`
-            : `${ended(unfinished)} Next: ${later ?? (unsent === 0 ? `prefstream collect ${given}` : "run the submitting command again")}, which polls all of them.`,
+            : `${ended(unfinished)} Next: ${later ?? (unsent === 0 ? `prefstream collect ${given}` : "run the submitting command again")}, which asks the service for all missing results.`,
       ]
   }
 }
@@ -164,10 +164,10 @@ const honoring = ({ shared_with_workers, seconds }: RunReport): string => {
   return seconds === null ? `run the submitting command ${flag}` : `run the same command ${flag}`
 }
 
-const afterWaiting = (sharedWithWorkers: boolean, unsent: number, given: string): string => {
-  if (sharedWithWorkers) return `wait for the job's workers; when all tasks are done, prefstream export ${given}`
+const afterWaiting = (sharedWithWorkers: boolean, unsent: number, jobFlags: string): string => {
+  if (sharedWithWorkers) return `wait for the worker processes; when all tasks are done, prefstream export ${jobFlags}`
   return unsent === 0
-    ? `prefstream collect ${given}, then prefstream export ${given}`
+    ? `prefstream collect ${jobFlags}, then prefstream export ${jobFlags}`
     : "run the submitting command again"
 }
 
@@ -215,9 +215,11 @@ export const rejectCount = ({ code, count, first }: RejectCount): string =>
 
 export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {
   if (read + rejected === 0) return false
-  const did = read === 0 ? "" : `read ${count(read, "record")} from other files${rejected === 0 ? "" : " and "}`
-  const others = read === 0 ? `${count(rejected, "record")} from other files` : number(rejected)
-  return `counts of the last run; earlier runs ${did}${rejected === 0 ? "" : `rejected ${others}`}`
+  const counts = present([
+    read > 0 && `read ${count(read, "record")}`,
+    rejected > 0 && `rejected ${count(rejected, "record")}`,
+  ])
+  return `these are counts of the last run; earlier runs ${counts.join(" and ")} from other files`
 }
 
 const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): Rows =>
@@ -292,7 +294,7 @@ const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false =>
 }
 
 const whyLost = (reason: string): string => {
-  if (reason === "tie") return "tie (no vote prefers a completion, or --ties is set to drop)"
+  if (reason === "tie") return "tie (no vote prefers one completion, or several are best and --ties is drop)"
   if (reason === "no_pair") return "no pair (the best completion is blank, or equal to the others)"
   return reason.replaceAll("_", " ")
 }

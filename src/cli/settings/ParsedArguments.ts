@@ -41,7 +41,7 @@ export const parse = (args: ReadonlyArray<string>, root: Command.Command.Any): P
       byName.set(`--${flag.negation ?? `no-${flag.name}`}`, { flag, isOn: false })
     }
   }
-  const given = new Map<string, ReadonlyArray<string> | boolean>()
+  const valuesByFlag = new Map<string, ReadonlyArray<string> | boolean>()
   const operands: Array<string> = []
   for (let i = end; i < args.length; i++) {
     const argument = args[i] ?? ""
@@ -57,23 +57,23 @@ export const parse = (args: ReadonlyArray<string>, root: Command.Command.Any): P
     const equals = argument.indexOf("=")
     const name = equals < 0 ? argument : argument.slice(0, equals)
     const attached = equals < 0 ? undefined : argument.slice(equals + 1)
-    const known = byName.get(name)
-    if (known === undefined) continue
-    const { flag, isOn } = known
+    const match = byName.get(name)
+    if (match === undefined) continue
+    const { flag, isOn } = match
     if (flag.type._tag === "Boolean") {
       const value = literals.get(attached ?? args[i + 1] ?? "")
       if (attached === undefined && value !== undefined) i++
-      given.set(flag.name, (value ?? true) === isOn)
+      valuesByFlag.set(flag.name, (value ?? true) === isOn)
     } else {
-      const before = given.get(flag.name)
-      given.set(flag.name, [...(Array.isArray(before) ? before : []), attached ?? args[++i] ?? ""])
+      const before = valuesByFlag.get(flag.name)
+      valuesByFlag.set(flag.name, [...(Array.isArray(before) ? before : []), attached ?? args[++i] ?? ""])
     }
   }
   return {
     command: names.join(" "),
     definitions: definitionsOf([command]),
     operandName: operandTypes[0]?.name,
-    given,
+    given: valuesByFlag,
     operands,
   }
 }

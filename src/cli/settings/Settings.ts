@@ -1,8 +1,9 @@
 /**
- * A setting comes from the first of these sources: the command line, the environment, the last run's command line, the
- * last run's `prefstream.yaml`, and the nearest `prefstream.yaml`. Only commands that continue a job, such as `status`,
- * read the last run. If the last run's file is also the nearest one, its current content comes before its content at
- * the last run. A job with a pipeline file uses no `prefstream.yaml`.
+ * Finds the settings of a command. The first source that has a setting decides. The sources are: the command line, the
+ * environment, the command line of the last run, the last run's copy of `prefstream.yaml`, and the nearest
+ * `prefstream.yaml`. Only commands that continue a job, such as `status`, use the two sources of the last run. If the
+ * copy was made from the nearest `prefstream.yaml`, the file comes before the copy. A job with a pipeline file uses no
+ * `prefstream.yaml`.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
@@ -86,7 +87,7 @@ const textOf = (name: string, settings: ReadonlyArray<Setting>): string | undefi
 
 const typed = "the command line"
 
-const given = ({ given }: ParsedArguments.ParsedArguments): ReadonlyArray<Setting> =>
+const typedSettings = ({ given }: ParsedArguments.ParsedArguments): ReadonlyArray<Setting> =>
   [...given].map(([name, values]) => ({ name, values, from: typed }))
 
 const isOfOtherJob = (last: ReadonlyArray<Setting>, chosen: ReadonlyArray<Setting>): boolean =>
@@ -112,8 +113,8 @@ const finder = ({ definitions }: ParsedArguments.ParsedArguments) =>
 export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string>, root: Command.Command.Any) {
   const parsed = ParsedArguments.parse(args, root)
   if (parsed === undefined) return none
-  if (parsed.command === "init") return { ...none, all: given(parsed), parsed }
-  const chosen = [...given(parsed), ...(yield* fromEnvironment(parsed))]
+  if (parsed.command === "init") return { ...none, all: typedSettings(parsed), parsed }
+  const chosen = [...typedSettings(parsed), ...(yield* fromEnvironment(parsed))]
   if (parsed.operands.some(isPipelineFile)) return { ...none, all: withoutService(chosen), parsed }
   const filled = filledIn(parsed, chosen)
   return parsed.command !== "doctor"
@@ -192,9 +193,9 @@ const lastRun = Effect.fnUntraced(function* (
   if (!(yield* fs.exists(file))) return nothing
   const settings = yield* read(file, new Set(["project"]), parsed)
   const all = settings.all.filter(({ name }) => name !== fileName)
-  const given = settings.of("")
-  const ofProject = all.filter((setting) => !given.includes(setting))
-  return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
+  const commandSettings = settings.of("")
+  const ofProject = all.filter((setting) => !commandSettings.includes(setting))
+  return { all, given: commandSettings, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
 export const withSources = (message: string, { all }: Settings): string => {

@@ -1,4 +1,7 @@
-/** A YAML key is a flag, `files`, or a command with settings of its own. Paths are relative to the file's folder. */
+/**
+ * Reads and writes settings in YAML. A key is `files`, the name of a flag, or the name of a command. The value under a
+ * command's name contains settings for this command. Paths are relative to the folder of the YAML file.
+ */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import { didYouMean } from "../../io/NearestName.ts"

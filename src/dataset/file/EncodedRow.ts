@@ -7,7 +7,7 @@ export abstract class Text {
   abstract readonly value: string
   abstract readonly json: string
   readonly jsonBytes: Uint8Array | undefined = undefined
-  /** Set by the Parquet writer. `index` is valid only in the row group with this symbol. */
+  /** The Parquet writer sets both members: `index` is the number of this text in the row group `group`. */
   group: symbol | undefined = undefined
   index = 0
   abstract writeTo(buffer: Buffer, at: number): void
@@ -96,8 +96,8 @@ export const encoder = (): Encode => {
 
   const textOf = (value: string): Text => {
     const key = keyOf(value)
-    const known = texts.get(key)
-    if (known?.value === value) return known
+    const sameKeyText = texts.get(key)
+    if (sameKeyText?.value === value) return sameKeyText
     const text = new StringText(value)
     remembered += text.bytes + textBytes
     if (remembered > maxRememberedBytes) {

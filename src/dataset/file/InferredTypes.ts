@@ -1,9 +1,9 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
- * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails at a later row that has another
- * type or an unknown member. Since version 4.7, it accepts every member of objects whose members differ in the first 10
- * MB, as the type Json. Earlier versions fail. So this file also reports the unknown members of such objects, but only
- * the first few (`maxMembers`).
+ * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails if a later row has another type, or
+ * an object with an unknown member. Exception: if the objects of a column have different members in the first 10 MB,
+ * `load_dataset` reads these objects as Json since version 4.7, and accepts any member. Earlier versions fail. Unknown
+ * members of such objects are therefore reported, too, until `maxMembers` member names are known.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
@@ -117,4 +117,5 @@ export const inOrder = (features: Features): ((row: Row, line: string) => string
   }
 }
 
-export const expected = "the types and members of the first 10 MB (`load_dataset` infers all types from them)"
+export const expected =
+  "only types and members that occur in the first 10 MB of the file (`load_dataset` infers all types from these 10 MB)"

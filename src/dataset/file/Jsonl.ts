@@ -10,7 +10,10 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** Limit of first rows, and of rows moved to the start: both fit in the 10 MB from which `datasets` infers types. */
+/**
+ * This limit applies to the first rows of the file, and again to the rows that move to the start of the file. Together,
+ * these rows fit into the 10 MB from which `datasets` infers the types.
+ */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100

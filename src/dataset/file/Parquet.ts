@@ -138,7 +138,7 @@ const makeTexts = () => {
   let group = Symbol()
   /** A `Text` keeps an index into this list, and not a view, because a `Text` may outlive the buffer of the view. */
   let views: Array<Uint8Array> = []
-  const known = new Map<number, Uint8Array>()
+  const viewsByKey = new Map<number, Uint8Array>()
   let buffer = Buffer.allocUnsafeSlow(minBufferBytes)
   let end = 0
 
@@ -150,11 +150,11 @@ const makeTexts = () => {
     }
     text.writeTo(buffer, end)
     const key = keyOf(buffer, end, length)
-    const same = known.get(key)
+    const same = viewsByKey.get(key)
     if (same?.length === length && buffer.compare(same, 0, length, end, end + length) === 0) return same
     const bytes = new Uint8Array(buffer.buffer, end, length)
     end += length
-    known.set(key, bytes)
+    viewsByKey.set(key, bytes)
     return bytes
   }
 
@@ -178,7 +178,7 @@ const makeTexts = () => {
     clear: (): void => {
       group = Symbol()
       views = []
-      known.clear()
+      viewsByKey.clear()
       if (buffer.length > rowGroupBytes) buffer = Buffer.allocUnsafeSlow(rowGroupBytes)
       end = 0
     },
@@ -199,7 +199,10 @@ const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
   }
 }
 
-/** For an empty list of row groups, the writer omits the element type. Strict readers (arrow-rs) refuse such a list. */
+/**
+ * Writes the missing element type of an empty list of row groups into the file. hyparquet-writer omits this type, and
+ * strict readers such as arrow-rs refuse a file without it.
+ */
 const typeEmptyRowGroups = (file: Uint8Array) => {
   const i64Field = 0x16
   const listField = 0x19

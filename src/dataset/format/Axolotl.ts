@@ -25,7 +25,7 @@ const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "text without leading or trailing white space (axolotl searches for the text after applying a chat template)"
   return dummy.includes(answer)
-    ? `text that is not part of ${dummy} (axolotl puts this placeholder before the completion, and would find the completion in it)`
+    ? `text that is not part of ${dummy} (axolotl writes this placeholder before the completion, and would mistake a part of the placeholder for the completion)`
     : undefined
 }
 

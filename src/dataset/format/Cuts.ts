@@ -4,8 +4,8 @@ import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
 /**
- * TRL's DPO and KTO trainers end the prompt at the first difference of the sides, or at a space directly before it
- * (`extract_prompt`, 1.10).
+ * In TRL's DPO and KTO trainers, the common beginning of `chosen` and `rejected` becomes the prompt. If the common
+ * beginning ends with a space, this space stays in the completions (`extract_prompt`, 1.10).
  */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)
@@ -26,8 +26,8 @@ export const commonBeginnings =
       {
         field: "chosen",
         expected:
-          "completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference)",
-        found: `the same beginning, so TRL would cut ${describeValue(chosen.slice(end))} to ${describeValue(chosen.slice(cut))}`,
+          "completions that differ in their first character (TRL's DPO and KTO trainers move a common beginning to the prompt)",
+        found: `completions with a common beginning: TRL would shorten ${describeValue(chosen.slice(end))} to ${describeValue(chosen.slice(cut))}`,
       },
     ]
   }

@@ -147,7 +147,7 @@ export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
   warnings: Cuts.thoughts,
   description:
-    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion; kto_tag is true for the preferred completion, unless all of its item's completions are bad",
+    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion; kto_tag is true if the completion is chosen, and experts did not call all completions of the item bad",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ conversations: { list: turn }, ...toolFeatures(options), kto_tag: "bool" }),

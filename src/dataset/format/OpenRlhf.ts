@@ -1,8 +1,9 @@
 /**
- * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0),
- * with `--data.prompt_key prompt`. Without this flag, OpenRLHF trains only on completions. OpenRLHF strips line feeds
- * from the end of both sides, so a pair is omitted if its sides differ only in such line feeds. If a chat template ends
- * the prompt with `<think>` (DeepSeek), a completion that does not begin with `<think>` loses its first characters.
+ * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0).
+ * - Training needs `--data.prompt_key prompt`. Without this flag, OpenRLHF ignores the prompt.
+ * - OpenRLHF removes line feeds from the end of both sides. A pair is omitted if its sides are equal without them.
+ * - Some chat templates end the prompt with `<think>` (DeepSeek). With such a template, a completion loses its first
+ *   characters if it does not begin with `<think>`.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -25,7 +26,7 @@ export const openRlhf: TrainerFormat = {
     return withoutLineEnds(chosen) === withoutLineEnds(rejected)
       ? refuse(
           "rejected",
-          "a text that differs from `chosen` in more than trailing line feeds",
+          "a text that differs from `chosen`, apart from line feeds at the end",
           describeValue(rejected),
         )
       : Result.succeed({ prompt: Conversation.toText(prompt), chosen, rejected, margin: marginOf(pair, options) })
@@ -45,7 +46,7 @@ export const openRlhfConversational: TrainerFormat = {
   warnings: Cuts.thoughts,
   reads: ["tool_calls"],
   description:
-    "OpenRLHF (--data.apply_chat_template, --data.prompt_key prompt): messages in prompt, chosen, and rejected; a number in margin",
+    "OpenRLHF, conversational (--data.apply_chat_template, --data.prompt_key prompt): messages in prompt, chosen, and rejected, and margin",
   container: "jsonl",
   features: () => ({ prompt: messages, chosen: messages, rejected: messages, margin: "float64" }),
   encoder: rowPerPair((pair, options) =>

@@ -71,7 +71,7 @@ export const toOpenMessages = (prompt: Prompt): Checked<ReadonlyArray<Message>> 
   const last = messages.at(-1)?.role
   return last === "user" || last === "tool"
     ? Result.succeed(messages)
-    : refuse(`prompt[${messages.length - 1}].role`, "user or tool in the last message", describeValue(last))
+    : refuse(`prompt[${messages.length - 1}].role`, "user or tool as the role of the last message", describeValue(last))
 }
 
 export const withRoles = (
@@ -108,7 +108,7 @@ export const toTurns = (
     ? Result.succeed({ system: system ?? "", turns })
     : refuse(
         `prompt[${messages.length - 1}].role`,
-        `${joinOr(roles.asks)} in the last message`,
+        `${joinOr(roles.asks)} as the role of the last message`,
         describeValue(messages.at(-1)?.role),
       )
 }

@@ -56,7 +56,7 @@ const completionProblem = (messages: ReadonlyArray<TurnMessage>) => {
       return i === 0 && messages.length === 0 ? "at least one message" : issueAt([i, "role"], "assistant")
   }
   return messages.length > 1 && messages.every(({ tool_calls }) => tool_calls === undefined)
-    ? "one message, or tool calls and the messages after them"
+    ? "one message (only a completion with tool calls can have several messages)"
     : undefined
 }
 
@@ -72,7 +72,7 @@ const openProblem = (messages: ReadonlyArray<TurnMessage>) => {
   if (last === undefined) return "at least one message"
   return last === "user" || last === "tool"
     ? undefined
-    : issueAt([messages.length - 1, "role"], "user or tool in the last message")
+    : issueAt([messages.length - 1, "role"], "user or tool as the role of the last message")
 }
 
 export const openOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M) =>
@@ -90,7 +90,7 @@ export const findRoleViolation = (
     return { index, expected: `${((index - first) % 2 === 0 ? asks : answers).join(" or ")} at this position` }
   return (roles.length - first) % 2 === 1
     ? undefined
-    : { index: Math.max(roles.length - 1, 0), expected: `${asks.join(" or ")} in the last message` }
+    : { index: Math.max(roles.length - 1, 0), expected: `${asks.join(" or ")} as the role of the last message` }
 }
 
 export const requireDifferent = (chosen: string, rejected: string) =>

@@ -33,18 +33,21 @@ export const toolFeatures = (options: FormatOptions | undefined): Features =>
 export interface TrainerFormat {
   /** The name of the format's folder: letters, digits, `-`, `_`, and `.`. */
   readonly name: string
-  /** One line: the trainer, and the content of a row. */
+  /** One line that names the trainer, and describes the columns of a row. */
   readonly description: string
   /** The file type: `train.jsonl` or `train.parquet`. */
   readonly container: "jsonl" | "parquet"
-  /** Whether prompts are text. `Conversation.toText` then renders conversations. */
+  /** True if rows contain the prompt as plain text. `Conversation.toText` converts a conversation to text. */
   readonly isText?: true
   /**
-   * The parts of a pair that the format can write, in addition to texts and margin. Text formats write tool calls as
-   * text. Other formats need `tool_calls` here, or they omit pairs with tool calls.
+   * The parts of a pair that the format can write, besides the texts and the margin. If `tool_calls` is missing, pairs
+   * with tool calls are omitted. A format with `isText` does not need `tool_calls`: it writes tool calls as text.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** Returns a row's prompt. If set, neighboring rows get different prompts if possible, as KTO trainers need. */
+  /**
+   * Returns a row's prompt. A format with this function gets rows in an order in which consecutive rows have different
+   * prompts, if possible. KTO trainers need this order.
+   */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
@@ -85,8 +88,8 @@ export interface Problem {
 export type Checked<A> = Result.Result<A, Problem>
 
 /** Fails with a `Problem`: the format cannot contain this field of the pair. */
-export const refuse = (field: string, expected: string, found: string): Checked<never> =>
-  Result.fail({ field, expected, found })
+export const refuse = (field: string, expected: string, actual: string): Checked<never> =>
+  Result.fail({ field, expected, found: actual })
 
 /** Writes a row for each pair that `checkPair` accepts. */
 export const rowPerPair =

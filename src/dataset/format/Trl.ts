@@ -1,8 +1,9 @@
 /**
- * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13). TRL joins a plain-text prompt and its
- * completion without a separator. Questions and answers therefore need a conversational format. In `trl-implicit`, the
- * DPO and KTO trainers count the common first words of both completions as part of the prompt. This changes the loss of
- * KTO. The reward trainer reads each side completely. A pair is omitted if an argument of a tool call contains an integer beyond 2^53.
+ * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13).
+ * - TRL joins a plain-text prompt and a completion without a separator. Questions need a conversational format.
+ * - In `trl-implicit`, the DPO and KTO trainers count the common first words of both completions as part of the prompt.
+ *   This changes the loss of KTO. The reward trainer does not split the sides.
+ * - A pair is omitted if an argument of a tool call contains an integer beyond 2^53.
  */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -39,7 +40,10 @@ const separator = "\n\n"
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
-/** Tools are JSON text, which TRL accepts. In a column of objects, readers would add missing members as null. */
+/**
+ * Tool definitions are written as JSON text, which TRL accepts. In a column of objects, `load_dataset` would add a null
+ * for each member that is missing in the row but present in other rows.
+ */
 const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, null)
 
 const withMargin =
@@ -115,7 +119,7 @@ const implicitSide = Schema.Array(Message).check(
   Schema.makeFilter<ReadonlyArray<typeof Message.Type>>((side) => {
     const last = side.length - 1
     if (last < 1) return "a prompt and an answer"
-    if (side[last]!.role !== "assistant") return issueAt([last, "role"], "assistant in the last message")
+    if (side[last]!.role !== "assistant") return issueAt([last, "role"], "assistant as the role of the last message")
     if (side[last]!.content === "" && side[last]!.tool_calls === undefined) return issueAt([last, "content"], "text")
     const previousRole = side[last - 1]!.role
     return previousRole === "user" || previousRole === "tool"
@@ -186,7 +190,7 @@ export const trlTpo: TrainerFormat = {
   name: "trl-tpo",
   isText: true,
   reads: ["edited"],
-  description: "TRL, TPO, plain text: prompt, chosen, and rejected; reference is the edited version of chosen",
+  description: "TRL, TPO, plain text: prompt, chosen, rejected, and reference (the edited version of chosen)",
   container: "jsonl",
   features: () => ({ prompt: "string", chosen: "string", rejected: "string", reference: "string" }),
   encoder: rowPerPair((pair) =>
@@ -237,7 +241,7 @@ export const trlUnpaired: TrainerFormat = {
   name: "trl-unpaired",
   isText: true,
   description:
-    "TRL, unpaired plain text (KTO): prompt and completion; label is true for the preferred completion, unless all of its item's completions are bad",
+    "TRL, unpaired plain text (KTO): prompt, completion, and label; label is true if the completion is chosen, and experts did not call all completions of the item bad",
   reads: ["all_bad"],
   container: "jsonl",
   features: () => ({ prompt: "string", completion: "string", label: "bool" }),
@@ -253,7 +257,7 @@ export const trlUnpairedConversational: TrainerFormat = {
   name: "trl-unpaired-conversational",
   warnings: Cuts.thoughts,
   description:
-    "TRL, unpaired conversational (KTO): messages in prompt and completion; label is true for the preferred completion, unless all of its item's completions are bad",
+    "TRL, unpaired conversational (KTO): messages in prompt and completion, and label; label is true if the completion is chosen, and experts did not call all completions of the item bad",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ prompt: messages, completion: messages, ...toolFeatures(options), label: "bool" }),

@@ -49,7 +49,7 @@ export const rowPerCompletion =
           ? Result.fail(
               omission(pair, {
                 field: side,
-                expected: "a completion that is preferred in all its pairs or in none",
+                expected: "a completion that is either chosen in all its pairs or rejected in all its pairs",
                 found: `a completion that is both chosen and rejected: ${describeValue(text)}`,
               }),
             )
@@ -108,7 +108,7 @@ export const check = (
         ? [
             {
               field: columns.completion,
-              expected: "a completion that no earlier row has for this prompt",
+              expected: "a new completion for this prompt (an earlier row has the same prompt, completion, and label)",
               found: describeValue(JSON.stringify(completion)),
             },
           ]
@@ -127,7 +127,7 @@ export const check = (
             {
               field: columns.prompt,
               expected:
-                "a different prompt than in the previous row (KTO trainers combine each prompt with the previous row's completion)",
+                "a prompt that differs from the previous row's prompt (KTO trainers use the previous row's completion as an unrelated answer to this prompt)",
               found: "the same prompt",
             },
           ]

@@ -88,7 +88,8 @@ const sameNumbers = (features: Features) => {
         : [
             {
               field,
-              expected: "a whole number (as in earlier rows), or numbers with a decimal point in all rows",
+              expected:
+                "a whole number, as in earlier rows (to mix whole numbers and fractions, write 1.0 instead of 1 in all rows)",
               found: describeValue(value),
             },
           ]
@@ -158,4 +159,4 @@ const readParquet = (path: string) =>
     ),
   )
 
-const failedRow = (line: number, found: string): NumberedRow => ({ line, text: "", row: Result.fail(found) })
+const failedRow = (line: number, problem: string): NumberedRow => ({ line, text: "", row: Result.fail(problem) })

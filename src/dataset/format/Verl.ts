@@ -1,4 +1,7 @@
-/** verl (verl/utils/dataset/rm_dataset.py) joins prompt and completion, so a separator must be part of the prompt. */
+/**
+ * verl (verl/utils/dataset/rm_dataset.py) appends the completion directly to the prompt. If a separator is needed, the
+ * prompts in the input must end with the separator.
+ */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import { NonEmptyText, textPair } from "./RowSchema.ts"

@@ -52,14 +52,14 @@ const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
 
       kappa === null
         ? "unknown"
-        : `${describeKappa(kappa)}; from ${plural(compared_items, "item")} with at least two votes that are not ties; chance agreement is 1/K for an item with K different texts`,
+        : `${describeKappa(kappa)}; computed from ${plural(compared_items, "item")} with at least two votes that are not ties. On an item with K different texts, random votes would agree with probability 1/K`,
     ],
     [
       "Krippendorff’s alpha",
       alpha === null ? "–" : decimal(alpha),
       "alpha counts agreement beyond chance. If most votes choose, say, the first completion of each item, chance explains their agreement, and alpha is low",
     ],
-    ["Mean share of votes for the choice", mean === null ? "–" : share(mean)],
+    ["Mean share of votes for the chosen completion", mean === null ? "–" : share(mean)],
     ["Unanimous", shareOf(unanimous, items), plural(unanimous, "item")],
     ["Ties", shareOf(ties, items), plural(ties, "item")],
   ]
@@ -91,11 +91,11 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
           plots={[
             {
               title: "Votes per item",
-              description: `Bar chart of items by number of votes; the most common number is ${plural(largest.votes, "vote")} (${plural(largest.items, "item")}).`,
+              description: `Bar chart of items by number of votes; the most common number of votes is ${count(largest.votes)} (${plural(largest.items, "item")}).`,
               draw: drawVotes(votes_per_item),
             },
           ]}
-          caption={`The most common number is ${plural(largest.votes, "vote")}, for ${shareOf(largest.items, judgedItems)} of the items.`}
+          caption={`The most common number of votes per item is ${count(largest.votes)} (${shareOf(largest.items, judgedItems)} of the items).`}
           label="Votes per item"
           columns={["Votes", "Items", "Share"]}
           rows={votes_per_item.map((each) => [count(each.votes), count(each.items), shareOf(each.items, judgedItems)])}
@@ -104,7 +104,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
           <Figure
             plots={[
               {
-                title: "Share of the votes that went to the choice",
+                title: "Share of an item’s votes for the chosen completion",
                 description: `Histogram of agreement; ${shareOf(agreement.unanimous, items)} of the items are unanimous.`,
                 draw: drawHistogram(agreement.agreement, {
                   unit: "share",

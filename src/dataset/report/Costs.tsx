@@ -19,7 +19,8 @@ const lead = ({ budget, committed, left, spent }: Spending): string => {
 
 const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
   const { committed, cost_per_pair, cost_per_right_vote, left, over_budget, prices, spent } = spending
-  const priceNote = Object.keys(prices).length === 0 ? "" : ", each at the highest price of the experts who may vote"
+  const priceNote =
+    Object.keys(prices).length === 0 ? "" : "; a vote counts at the highest price of the experts who may give the vote"
   return [
     ["Spent", spent.cost, plural(spent.votes, "vote")],
     ["Committed", committed.cost, `${plural(committed.votes, "vote")}${priceNote}`],
@@ -37,7 +38,9 @@ const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
     [
       "Per correct vote",
       cost_per_right_vote ?? "–",
-      cost_per_right_vote === null ? "no correct votes on gold items" : "from results on gold items",
+      cost_per_right_vote === null
+        ? "no correct votes on gold items"
+        : "computed from votes on gold items (items with a known answer)",
     ],
   ]
 }

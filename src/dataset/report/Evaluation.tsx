@@ -64,8 +64,9 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
         ])}
       />
       <p class="muted small">
-        A random choice has an accuracy of 50%. Intervals are 95% Wilson intervals with one trial per item. The
-        probability of the completion with the higher score is the logistic function of the difference of the scores.
+        A random choice has an accuracy of 50%. Intervals are 95% Wilson intervals; each item counts as one observation.
+        The table compares two probabilities that experts choose the completion with the higher score. The predicted
+        probability is the logistic function of the score difference. The observed probability is the share of pairs.
         Log loss: {thousandths(calibration.log_loss)} (0.693 for a random choice); calibration error:{" "}
         {thousandths(calibration.error)}.
       </p>

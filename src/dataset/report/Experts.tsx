@@ -35,8 +35,8 @@ const columns: ReadonlyArray<ExpertColumn> = [
     words: (row) => (row.reliability === null ? "–" : decimal(row.reliability)),
   },
   ofShare(
-    "With the others",
-    "share of votes that agree with the majority of the other experts, on items where the others have a majority",
+    "With the majority",
+    "share of the expert’s votes that agree with the majority of all other experts; items without such a majority do not count",
     "with_others",
     "compared",
   ),
@@ -145,9 +145,9 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
       )}
       {experts.length > 0 && (
         <p class="muted small">
-          Reliability: estimated probability that a vote of the expert is right, from all votes and known answers
-          (Dawid–Skene). With the others: share of votes that agree with the majority of the other experts. A dash:
-          unknown.
+          Reliability: probability that a vote of the expert is right, estimated from all votes and known answers
+          (Dawid–Skene). With the majority: share of the expert’s votes that agree with the majority of all other
+          experts. A dash: unknown.
         </p>
       )}
     </Section>

@@ -21,10 +21,10 @@ const Lost = ({ of, step }: { readonly step: FunnelStep; readonly of: number | n
 
 const lead = ({ funnel }: QualityReport): string => {
   const first = funnel[0]
-  const kept = funnel.find(({ step }) => step === "kept")
-  if (first === undefined || kept === undefined) return "The report has no steps."
+  const keptStep = funnel.find(({ step }) => step === "kept")
+  if (first === undefined || keptStep === undefined) return "The report has no steps."
   if (first.count === 0) return "Nothing was read."
-  return `Of the ${count(first.count)} records read, ${count(kept.count)} (${shareOf(kept.count, first.count)}) are items in the dataset.`
+  return `Of the ${count(first.count)} records read, ${count(keptStep.count)} (${shareOf(keptStep.count, first.count)}) are items in the dataset.`
 }
 
 export const Funnel = ({ report }: { readonly report: QualityReport }) => {

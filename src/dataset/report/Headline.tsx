@@ -33,7 +33,7 @@ const adviceFor = ({ advice, dropped, unit, value }: Check): string => {
   if (value === null)
     return "There is no data for this check: remove the threshold, or add the data that the check needs."
   if (!dropped) return advice
-  return `These ${unit} were left out, but there are more of them than the threshold allows. Find out where they come from, or raise the threshold.`
+  return `Too many ${unit} were left out: the threshold allows fewer. Find out where these ${unit} come from, or raise the threshold.`
 }
 
 const FailedCheck = ({ check }: { readonly check: Check }) => (

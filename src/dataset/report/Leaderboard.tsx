@@ -21,7 +21,7 @@ const interval = ({ high, low }: Estimate, form: (value: number) => string, open
 const lead = ({ groups, top_two, models }: Board) => {
   const [first] = models
   if (first === undefined) return undefined
-  const rated = `${plural(models.length, "model")}${groups > 1 ? ` in ${count(groups)} groups without votes between them` : ""}.`
+  const rated = `${plural(models.length, "model")}${groups > 1 ? ` in ${count(groups)} groups; no vote compares models from different groups` : ""}.`
   if (top_two === null) return `${rated} There are too few items for intervals.`
   return (
     <>
@@ -31,7 +31,7 @@ const lead = ({ groups, top_two, models }: Board) => {
         ? ": there are enough votes to distinguish the two models."
         : top_two.votes_needed === null
           ? ": the two models have the same rating."
-          : `: there are too few votes to distinguish the two models. At this difference, about ${plural(top_two.votes_needed, "more vote")} would be enough.`}
+          : `: there are too few votes to distinguish the two models. If their ratings do not change, about ${plural(top_two.votes_needed, "more vote")} would be enough.`}
     </>
   )
 }
@@ -149,10 +149,9 @@ const Accrual = ({ board: { accrual, top_two, votes } }: { readonly board: Board
         plots={plots}
         caption={
           <>
-            Agreement between two votes on an item, and win rates, computed from more and more votes in the order of the
-            items. The band is the 95% interval. It narrows with the square root of the number of votes:{" "}
-            {count(next.votes)} more votes would reduce its width to {share(next.factor)}, √({count(votes)} /{" "}
-            {count(votes + next.votes)}).
+            Agreement between two votes on an item, and win rates. A point at n votes uses the first n votes, in the
+            order of the items. The band is the 95% interval. Its width is proportional to 1/√votes: {count(next.votes)}{" "}
+            more votes would reduce the width to {share(next.factor)}, √({count(votes)} / {count(votes + next.votes)}).
             {top_two !== null &&
               top_two.votes_needed !== null &&
               top_two.votes_needed > 0 &&
@@ -203,13 +202,12 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
         ]}
         caption={
           <>
-            Ratings from the Bradley–Terry model with ties (Davidson): 400 points are odds of 10 to 1, and the mean
-            rating
-            {board.groups > 1 ? " in each group" : ""} is 1,000. The bars are 95% intervals from{" "}
-            {plural(board.method.resamples, "resample")} of the items.
+            Ratings come from the Bradley–Terry model with ties (Davidson). A difference of 400 points means odds of 10
+            to 1. {board.groups > 1 ? "Each group has a mean rating of 1,000." : "The mean rating is 1,000."} The bars
+            show 95% intervals, which come from {plural(board.method.resamples, "resample")} of the items.
             {board.models.length > drawn.length && ` The first ${count(drawn.length)} models are shown.`}
             {open.length > 0 &&
-              " A bar that reaches the edge has no bound on that side, because the model never lost or never won."}
+              " If a model never lost, its rating has no upper bound, and its bar ends at the right edge. If a model never won, its rating has no lower bound, and its bar ends at the left edge."}
             {board.groups > 1 && " Ratings of different groups cannot be compared."}
           </>
         }
@@ -240,11 +238,11 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
         ])}
       />
       <p class="muted small">
-        Rank: 1 plus the number of models whose whole interval is higher. At equal length: the rating if both
-        completions of each comparison had the same length. Win rate: share of comparisons that the model won; a tie
-        counts as half.
+        A model with rank n has n − 1 models whose whole interval is above the model’s own interval. “At equal length”
+        is an estimate of the rating if the two completions of each comparison had the same length. The win rate is the
+        share of comparisons that the model won. A tie counts as half a win.
         {board.tie_parameter !== null &&
-          ` Equal models tie with probability ${share(board.tie_parameter / (2 + board.tie_parameter))} (ν ${decimal(board.tie_parameter)}).`}{" "}
+          ` Two equally good models tie in ${share(board.tie_parameter / (2 + board.tie_parameter))} of their comparisons (ν ${decimal(board.tie_parameter)}).`}{" "}
         <code>prefstream leaderboard</code> computes more resamples and has other options.
       </p>
       <Accrual board={board} />

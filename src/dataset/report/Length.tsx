@@ -16,7 +16,9 @@ const lead = ({ cohens_d, share_longer }: Length): string => {
 }
 
 const items = (n: number): string =>
-  Number.isInteger(n) ? plural(n, "item") : `${decimal(n, 1)} items (each pair counts as a fraction of its item)`
+  Number.isInteger(n)
+    ? plural(n, "item")
+    : `${decimal(n, 1)} items (if an item has several pairs, each pair counts as a fraction of an item)`
 
 const binColumns = (unit: string) => ["Characters", unit, "Share"]
 

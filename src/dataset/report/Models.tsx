@@ -24,7 +24,7 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
         <>
           {plural(model_count, "model")}
           {model_count > models.length && ` (the ${count(models.length)} with the most items are listed)`};{" "}
-          <Name text={first.model} chars={40} /> wins the largest share of its pairs: {share(first.win_rate)}.
+          <Name text={first.model} chars={40} /> has the highest share of pairs won: {share(first.win_rate)}.
         </>
       }
     >
@@ -40,10 +40,10 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
         ])}
       />
       <p class="muted small">
-        Only pairs whose completions come from two different models count. The columns Chosen and Rejected count pairs.
-        The share of pairs won is the mean over the model’s items: each item counts once. The leaderboard’s win rate
-        differs, because it counts comparisons in votes. If only the best completion is paired with the others, equally
-        good models win half of their pairs with two completions per item, a third with three, and so on.
+        Only pairs with completions from two different models count. The columns Chosen and Rejected count pairs. The
+        share of pairs won is a mean over the model’s items, in which each item counts once. The win rate in the
+        leaderboard is a different number: the leaderboard counts comparisons in votes. If an item has k completions,
+        and only the best one is paired with the others, equally good models win 1/k of their pairs.
       </p>
     </Section>
   )

@@ -37,34 +37,34 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
     votes !== undefined && [
       "Mean strength",
       mean(votes.mean),
-      `from ${plural(votes.count, "vote")}; 1 is the smallest difference`,
+      `from ${plural(votes.count, "vote")}; a strength of 1 means the weakest preference`,
     ],
     votes !== undefined && [
       "Agreement on strength",
       mean(alpha),
       alpha === null
-        ? "unknown: no item has two votes with a strength for its best completion, or all strengths are the same"
-        : "Krippendorff’s alpha (interval data) between votes for the same completion",
+        ? "unknown: no two votes for an item’s best completion have a strength, or all strengths are equal"
+        : "Krippendorff’s alpha for interval data; it compares the strengths of votes that chose the same completion",
     ],
     all_bad.answered > 0 && [
       "All completions bad",
       shareOf(all_bad.items, all_bad.answered),
-      `${count(all_bad.items)} of ${plural(all_bad.answered, "item")} with an answer`,
+      `${count(all_bad.items)} of ${plural(all_bad.answered, "item")} on which experts answered this question`,
     ],
     [
       "Best completion edited",
       shareOf(edited.items, items),
       medianChange === null
         ? "0 items"
-        : `${count(edited.items)} of ${plural(items, "item")} with rubric answers were edited; the median edit ${describeChange(medianChange)}`,
+        : `${count(edited.items)} of ${plural(items, "item")} with rubric answers; median change in length: ${describeChange(medianChange)}`,
     ],
   ]
 }
 
 const describeChange = (characters: number): string => {
   const size = Math.round(Math.abs(characters))
-  if (size === 0) return "keeps the length"
-  return characters > 0 ? `adds ${plural(size, "character")}` : `removes ${plural(size, "character")}`
+  const sign = size === 0 ? "" : characters > 0 ? "+" : "−"
+  return `${sign}${plural(size, "character")}`
 }
 
 interface ScaleOptions {
@@ -127,7 +127,7 @@ const outcomeNames: Record<StrengthReport["by_outcome"][number]["outcome"], stri
 
 const Strength = ({ strength }: { readonly strength: StrengthReport }) => {
   const figure = scaleFigure("strengths", [{ title: "Votes", fill: "var(--accent)", values: strength.votes }], {
-    label: "how much better the best is →",
+    label: "strength: how much better the best completion is →",
     caption: "Bars: share of the votes with a strength.",
   })
   return (
@@ -146,8 +146,9 @@ const Strength = ({ strength }: { readonly strength: StrengthReport }) => {
             ])}
           />
           <p class="muted small">
-            An item’s strength is the mean of the votes for its best completion, as in the dataset. Strength should be
-            greater if experts agree than if experts are divided.
+            An item’s strength is the mean of the strengths in the votes for its best completion. The dataset contains
+            this mean. Expect a higher mean strength if all votes are for the same completion than if the votes are
+            divided.
           </p>
         </div>
       </div>
@@ -258,7 +259,10 @@ const Flags = ({ flags: { items, kinds } }: Pick<QualityReport, "flags">) => (
       columns={[textColumn("Flag"), "Count"]}
       rows={kinds.map(({ flags, kind }) => [<Name text={kind.replaceAll("_", " ")} />, count(flags)])}
     />
-    <p class="muted small">From {plural(items, "flagged, judged item")}; the flags of each expert count.</p>
+    <p class="muted small">
+      From {plural(items, "judged item")} with flags. If several experts set the same flag on an item, each of these
+      flags counts.
+    </p>
   </>
 )
 

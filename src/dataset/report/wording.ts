@@ -24,12 +24,12 @@ export const pValue = (p: number): string => (p < 0.001 ? "p < 0.001" : `p = ${d
 
 export const describePValue = (p: number): string => {
   if (p >= 0.05) return `${pValue(p)}: chance often causes a difference like this one`
-  if (p < 0.001) return `${pValue(p)}: chance alone is an unlikely cause`
+  if (p < 0.001) return `${pValue(p)}: chance alone causes a difference like this one in fewer than 1 of 1,000 datasets`
   return `${pValue(p)}: chance alone causes a difference like this one in about 1 of ${count(1 / p)} datasets`
 }
 
 const reasons: Record<string, string> = {
-  further_vote: "further votes on an item, or on mixed-in gold items",
+  further_vote: "further votes on an item of an earlier record, or votes on added gold items",
   duplicate: "duplicates",
   reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",
@@ -41,7 +41,7 @@ const reasons: Record<string, string> = {
   too_many_completions: "with more completions than the service accepts",
   too_long: "with a longer text than the service accepts",
   refused_by_service: "refused by the service",
-  in_doubt: "in doubt: the service may have received them",
+  in_doubt: "in doubt: sent, but not confirmed by the service",
   pruned: "removed from the ledger",
   waiting: "without a result yet",
   failed: "failed at the service",
@@ -56,7 +56,7 @@ const reasons: Record<string, string> = {
   flagged: "flagged by an expert",
   no_rationale: "without a rationale",
   copied_rationale: "with a copied rationale",
-  against_votes: "with pairs that more votes contradict than support",
+  against_votes: "with pairs that have more votes against them than for them",
   no_pair: "with a choice that is blank, or no better than the others",
   near_duplicate: "near-duplicates",
   lone_surrogate: "with a lone surrogate, which files cannot represent",

@@ -46,7 +46,7 @@ const decodeDetails = Schema.decodeUnknownOption(
   }),
 )
 
-/** Compares answers two by two: the judge saw the same two completions first in one order, then in the other. */
+/** A judge compares two completions once in each order. The two answers are next to each other in `answers`. */
 const swapOf = ({ details }: ItemVote): Swap | undefined => {
   const { answers } = Option.getOrElse(decodeDetails(details), () => ({ answers: [] }))
   const comparisons = answers.flatMap((one, i) => {

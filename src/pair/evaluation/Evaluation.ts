@@ -1,10 +1,10 @@
 /**
  * Compares the scores of a reward model with a dataset, in constant memory. An item's pairs must be consecutive.
- * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half.
- * - Votes: a pair counts if each of its v votes prefers one of the two completions. If `vote_margin` is m, the chosen
- *   completion has v(1 + m)/2 votes. Two random votes agree with the probability (v(1 + m²)/2 − 1)/(v − 1).
- * - Calibration: compares the accuracy with the probability that the scores predict: the logistic function of their
- *   difference (Bradley and Terry, 1952). Expected calibration error: Naeini, Cooper, and Hauskrecht, 2015.
+ * - Accuracy is the share of pairs whose chosen completion has the higher score. Equal scores count as half.
+ * - `votes` compares how often the scores agree with a vote, and how often two votes agree with each other.
+ * - `calibration` compares the accuracy with the probability that the scores predict. This probability is the logistic
+ *   function of the difference of the two scores (Bradley and Terry, 1952).
+ * - `calibration.error` is the expected calibration error (Naeini, Cooper, and Hauskrecht, 2015).
  */
 import { Effect, Stream } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -23,7 +23,10 @@ export type ScoredPair = readonly [pair: PreferencePair, scores: PairScores | un
 export interface EvaluationOptions<E = never, R = never> {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   readonly disagreements?: number | undefined
-  /** Runs for each item with a disputed pair. `difference` is the maximum of `rejected` − `chosen` over its pairs. */
+  /**
+   * Runs for each item with a pair whose rejected completion has the higher score. `difference` is the score of the
+   * rejected completion minus the score of the chosen one. If the item has several such pairs, it is the maximum.
+   */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
     | undefined
@@ -156,7 +159,9 @@ const makeVotes = () => {
           ? []
           : [
               {
+                // The probability that two of the votes agree. The chosen completion has `votes * (1 + margin) / 2` votes.
                 people: ((votes * (1 + margin * margin)) / 2 - 1) / (votes - 1),
+                // The probability that the scores agree with one of the votes.
                 scores: 0.5 + (winOf(chosen, rejected) - 0.5) * margin,
               },
             ],

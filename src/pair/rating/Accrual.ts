@@ -1,8 +1,8 @@
 /**
- * Computes agreement and win rates after the first n votes, for up to `maxPoints` values of n. Each value is a ratio of
- * two sums over items. Its interval treats the votes on an item as one observation, because they depend on each other
- * (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). The values 0 and 1 have Wilson's interval. Memory: 48
- * bytes per n and model.
+ * Computes agreement and win rates after the first n votes, for fewer than `maxPoints` values of n. A rate is the sum
+ * of the items' wins, for example, divided by the sum of their comparisons. The votes on an item depend on each other.
+ * Intervals therefore treat each item as one observation (W. G. Cochran, 1977, "Sampling techniques", 3rd edition,
+ * 6.3). A rate of 0 or 1 has Wilson's interval instead. Memory: 48 bytes per value of n and model.
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"
@@ -81,10 +81,10 @@ export const make = () => {
   })
 
   return {
-    add: (given: ReadonlyArray<ItemVote>, comparisons: ReadonlyArray<ReadonlyArray<Comparison>>): void => {
-      votes += given.length
+    add: (itemVotes: ReadonlyArray<ItemVote>, comparisons: ReadonlyArray<ReadonlyArray<Comparison>>): void => {
+      votes += itemVotes.length
       items++
-      const decided = given.filter(isDecided)
+      const decided = itemVotes.filter(isDecided)
       if (decided.length > 1) {
         let same = 0
         for (const [i, a] of decided.entries()) for (const b of decided.slice(i + 1)) if (a.choice === b.choice) same++

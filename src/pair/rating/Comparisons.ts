@@ -64,8 +64,8 @@ export const make = () => {
 
   const cellOf = (one: number, other: number, step: number, position: number): number => {
     const key = ((one * maxModels + other) * lengthSteps + step + maxStep) * 2 + (position > 0 ? 1 : 0)
-    const known = cellNumbers.get(key)
-    if (known !== undefined) return known
+    const number = cellNumbers.get(key)
+    if (number !== undefined) return number
     cellNumbers.set(key, cells.length)
     cells.push({ one, other, length: step * lengthStep, position })
     return cells.length - 1

@@ -57,7 +57,10 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/** Returns the root mean square: a standard deviation would depend on which model of a comparison comes first. */
+/**
+ * Returns the root mean square of the length differences. Its value does not depend on the signs of the differences,
+ * which only say which completion is listed first. A standard deviation would depend on the signs.
+ */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0
@@ -72,17 +75,20 @@ export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | 
   readonly units: ReadonlyArray<number>
 }
 
-/** Returns a function that fits a resample of the items. Its argument `next` returns the i-th drawn item. */
-export const make = (found: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
-  const { design, rowOf } = designOf(found, controls, units)
-  const { ends, places, typeOf, weights } = itemTypes(found, rowOf)
+/**
+ * Returns a function that estimates the ratings from a bootstrap sample of the items. Its argument `next` gets a
+ * position i in the sample, from 0, and returns the number of the item at this position.
+ */
+export const make = (comparisons: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
+  const { design, rowOf } = designOf(comparisons, controls, units)
+  const { ends, places, typeOf, weights } = itemTypes(comparisons, rowOf)
   const drawn = new Float64Array(ends.length)
   const counts = new Float64Array(Comparisons.outcomes * design.one.length)
   const fit = BradleyTerry.make(design, prior)
   return (next: (i: number) => number, options?: BradleyTerry.FitOptions): BradleyTerry.Fit => {
     drawn.fill(0)
     counts.fill(0)
-    for (let i = 0; i < found.items; i++) drawn[typeOf[next(i)]!]!++
+    for (let i = 0; i < comparisons.items; i++) drawn[typeOf[next(i)]!]!++
     for (let type = 0, entry = 0; type < ends.length; type++) {
       for (; entry < ends[type]!; entry++) counts[places[entry]!]! += drawn[type]! * weights[entry]!
     }

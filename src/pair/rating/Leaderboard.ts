@@ -64,7 +64,7 @@ export const weightBy =
       texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
   }
 
-/** The mean of the reliability's prior, which acts like two right votes and one wrong vote. */
+/** Used if the reliability of an expert is unknown. It is the share of right votes among two right and one wrong. */
 const unknownReliability = 2 / 3
 
 export const make = (reliabilityOf?: (expert: string | null) => number | null) => {
@@ -81,10 +81,10 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
       if (compared.some((each) => each.length > 0)) accrual.add(votes, compared)
     },
     finish: (options: LeaderboardOptions = {}): Leaderboard | undefined => {
-      const found = comparisons.finish()
-      return found === undefined || found.items === 0
+      const results = comparisons.finish()
+      return results === undefined || results.items === 0
         ? undefined
-        : rate(found, accrual, methodOf(options, reliabilityOf !== undefined))
+        : rate(results, accrual, methodOf(options, reliabilityOf !== undefined))
     },
   }
 }
@@ -157,24 +157,24 @@ const methodOf = (options: LeaderboardOptions, weighted: boolean): LeaderboardMe
 })
 
 const rate = (
-  found: Comparisons.Comparisons,
+  results: Comparisons.Comparisons,
   accrual: ReturnType<typeof Accrual.make>,
   method: LeaderboardMethod,
 ): Leaderboard => {
   const { controls, prior, resamples, seed, ties } = method
-  const unitOf = (name: LeaderboardMethod["controls"][number]) => (name === "length" ? ItemFits.lengthUnit(found) : 1)
+  const unitOf = (name: LeaderboardMethod["controls"][number]) => (name === "length" ? ItemFits.lengthUnit(results) : 1)
   const fitterOf = (names: LeaderboardMethod["controls"]) =>
-    ItemFits.make(found, { controls: names, units: names.map(unitOf), prior, ties })
+    ItemFits.make(results, { controls: names, units: names.map(unitOf), prior, ties })
 
   const all = (i: number) => i
   const fitted = fitterOf(controls)
   const fit = fitted(all)
   const atEqualLength = controls.includes("length") ? fit : fitterOf([...controls, "length"])(all)
 
-  const hasIntervals = resamples > 0 && found.items >= Accrual.minItems
-  const players = found.models.length
+  const hasIntervals = resamples > 0 && results.items >= Accrual.minItems
+  const players = results.models.length
   const random = Random.make(seed)
-  const draw = () => random.below(found.items)
+  const draw = () => random.below(results.items)
   const drawn = Array.from({ length: hasIntervals ? resamples : 0 }, () =>
     fitted(draw, { start: fit, tolerance: drawnTolerance }),
   )
@@ -185,8 +185,8 @@ const rate = (
     return { low: summary.quantile(0.025), high: summary.quantile(0.975) }
   }
 
-  const { extremes, groups } = Connections.of(found, ties)
-  const rated = found.models.flatMap(
+  const { extremes, groups } = Connections.of(results, ties)
+  const rated = results.models.flatMap(
     (model, number): ReadonlyArray<Omit<LeaderboardRow, "rank"> & { number: number }> => {
       const counts = accrual.countsOf(number)
       if (counts === undefined) return []
@@ -226,7 +226,7 @@ const rate = (
   return {
     method,
     votes,
-    items: found.items,
+    items: results.items,
     comparisons,
     ties: models.reduce((sum, row) => sum + row.ties, 0) / 2,
     tie_parameter: fit.tie > 0 && fit.tie < Infinity ? fit.tie : null,

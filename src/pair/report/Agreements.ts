@@ -1,6 +1,7 @@
 /**
  * Measures how much experts agree on items with several votes. Kappa and alpha leave out votes with several first
- * choices. Chance agreement on K texts is 1/K for kappa. For alpha, it is higher if most votes are for one position.
+ * choices. Kappa assumes that random votes on K texts agree with a probability of 1/K. Alpha estimates this probability
+ * from all votes: if most of them chose the first completion, for example, the probability is higher.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"

@@ -1,4 +1,4 @@
-/** The table of experts, sorted by number of votes. The last row (`null`) has all votes without an expert's name. */
+/** Makes the table of experts, sorted by number of votes. In the last row, `expert` is null: votes without a name. */
 import { Option } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import * as JudgeUsage from "../../domain/JudgeUsage.ts"

@@ -1,4 +1,7 @@
-/** Counts the positions at which chosen completions were shown. The binomial test counts items, not their votes. */
+/**
+ * Counts, for each position on the expert's screen, how often the completion at this position was chosen. A binomial
+ * test shows whether experts prefer one half of the positions. Each item counts once, for the half with more votes.
+ */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"
 import type { ItemVote } from "../votes/ItemVotes.ts"
@@ -8,13 +11,13 @@ export const make = () => {
   const byCompletions = new Map<number, Array<number>>()
   let firstHalf = 0
   let secondHalf = 0
-  let known = 0
+  let votesWithPosition = 0
   return {
     add: (votes: ReadonlyArray<ItemVote>, completions: number): void => {
       let balance = 0
       for (const { position } of votes) {
         if (position === null) continue
-        known++
+        votesWithPosition++
         let chosen = byCompletions.get(completions)
         if (chosen === undefined) byCompletions.set(completions, (chosen = Arr.makeBy(completions, () => 0)))
         chosen[position]!++
@@ -30,7 +33,7 @@ export const make = () => {
       first_half: firstHalf,
       second_half: secondHalf,
       p_value: firstHalf + secondHalf === 0 ? null : BinomialTest.twoSided(firstHalf, firstHalf + secondHalf, 0.5),
-      known,
+      known: votesWithPosition,
     }),
   }
 }

@@ -29,7 +29,7 @@ export const make = () => {
   }
 }
 
-/** Texts above this length are not compared, to save time. Normalization rarely makes a text four times shorter. */
+/** Longer texts are skipped to save time: normalization rarely shortens a text to less than a quarter of its length. */
 const maxLength = (normalized: string): number => 4 * normalized.length + 64
 
 const sameText = (other: string, normalized: string): boolean =>

@@ -73,10 +73,12 @@ export const make = () => {
       votes += answered.length
 
       const first = firstOfText(completions)
-      const said = answered.filter((vote) => vote.strength !== undefined)
-      for (const { strength } of said) strengths.add(strength!)
+      const votesWithStrength = answered.filter((vote) => vote.strength !== undefined)
+      for (const { strength } of votesWithStrength) strengths.add(strength!)
       strengthAlpha.add(
-        said.filter((vote) => isDecided(vote) && vote.choice === first[best]).map(({ strength }) => strength!),
+        votesWithStrength
+          .filter((vote) => isDecided(vote) && vote.choice === first[best])
+          .map(({ strength }) => strength!),
       )
       const { all_bad, edited, strength } = Assessment.read(annotations, best, completions.length)
       if (strength !== undefined) byOutcome.get(outcomeOf(consensus))!.add(strength)

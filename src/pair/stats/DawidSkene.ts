@@ -15,23 +15,29 @@ export interface Limits {
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {
-  /** The probability that an expert's vote is right, above 0 and below 1. */
+  /** For each expert, the probability that a vote is right: above 0 and below 1. */
   readonly reliability: Float64Array
   /** The probability of each item's most probable completion; 1 for a known choice. */
   readonly confidence: () => Float64Array
-  /** Each expert's number of votes on items with several votes or a known answer. If it is 0, only the prior counts. */
+  /**
+   * For each expert, the number of votes on items with several votes or a known answer. An expert without such votes
+   * has the reliability `priorOf`.
+   */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
 }
 
-/** The prior acts like this number of additional votes. `rightBefore` returns how many of these votes are right. */
+/** The prior gives each expert this number of imaginary votes. `rightBefore` returns how many of them are right. */
 const votesBefore = 3
 const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/** A jury with n > 1 tied choices votes for each, with this weight. It is exact only for two completions. */
+/**
+ * The weight of a vote. If a jury is tied between n > 1 choices, the jury has one vote for each of these choices. The
+ * weight of such votes is exact for two completions, and an approximation for more.
+ */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 const minGain = 1e-6
@@ -56,10 +62,11 @@ export const posterior = (
 }
 
 /**
- * The one-coin model: a vote is right with probability r, the expert's reliability. All wrong completions are equally
- * likely to get a wrong vote. The prior Beta(3, 2) of r acts like two right votes and one wrong vote, so r is never 0
- * or 1. If two fits are equally likely, the prior prefers the one with more right votes (Q. Liu, J. Peng, and A. Ihler,
- * 2012, "Variational inference for crowdsourcing"). Memory: 8 bytes per vote and 12 per item, tripled while lists grow.
+ * The one-coin model: a vote is right with probability r, the expert's reliability. A wrong vote is equally likely for
+ * each wrong completion. The prior distribution of r is Beta(3, 2). This prior acts like two right votes and one wrong
+ * vote, so r is never 0 or 1. If two solutions fit the votes equally well, the prior prefers the solution with more
+ * right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing"). Memory: 8 bytes per
+ * vote and 12 bytes per item. While a list grows, its old and its new memory are in use: three times as much.
  */
 export const make = () => {
   const counts = NumberList.make(Uint32Array)
@@ -74,7 +81,7 @@ export const make = () => {
 
   const fit = ({ maxIterations = 500, tolerance = 1e-6 }: Limits = {}): Fit => {
     const [completions, ends, experts, choices] = [counts.view(), itemEnds.view(), voters.view(), choiceList.view()]
-    const known = truths.view()
+    const itemTruths = truths.view()
     const reliability = new Float64Array(expertCount)
     const logOdds = new Float64Array(expertCount)
     const right = new Float64Array(expertCount)
@@ -89,8 +96,8 @@ export const make = () => {
     const slotOf = new Uint32Array(maxVotes)
 
     /**
-     * Fills `score` with posteriors of voted completions. Returns the log-likelihood ratio to the case that all are
-     * wrong.
+     * Fills `score` with the posterior probabilities of the completions in `voted`. Returns the logarithm of a ratio:
+     * the likelihood of the item's votes, divided by their likelihood if all of them are wrong.
      */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
@@ -121,7 +128,7 @@ export const make = () => {
       visit: (start: number, end: number, completions: number, truth: number | undefined) => void,
     ): void => {
       for (let item = 0, start = 0; item < ends.length; start = ends[item++]!) {
-        const truth = known[item] === 0 ? undefined : known[item]! - 1
+        const truth = itemTruths[item] === 0 ? undefined : itemTruths[item]! - 1
         const isInformative = truth !== undefined || isSeveral(start, ends[item]!)
         if (isInformative && completions[item]! > 1) visit(start, ends[item]!, completions[item]!, truth)
       }
@@ -213,20 +220,20 @@ export const make = () => {
     }
 
     const confidence = (): Float64Array => {
-      const found = new Float64Array(ends.length)
+      const confidences = new Float64Array(ends.length)
       for (let item = 0, start = 0; item < ends.length; start = ends[item++]!) {
         const count = completions[item]!
-        if (known[item] !== 0 || count === 1) {
-          found[item] = 1
+        if (itemTruths[item] !== 0 || count === 1) {
+          confidences[item] = 1
           continue
         }
-        found[item] = 1 / count
+        confidences[item] = 1 / count
         weigh(start, ends[item]!, count)
         for (let vote = start; vote < ends[item]!; vote++) {
-          found[item] = Math.max(found[item]!, score[slotOf[vote - start]!]!)
+          confidences[item] = Math.max(confidences[item]!, score[slotOf[vote - start]!]!)
         }
       }
-      return found
+      return confidences
     }
     return { reliability, shared, ...outcome, confidence }
   }

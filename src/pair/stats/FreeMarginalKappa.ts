@@ -15,7 +15,7 @@ export const make = () => {
       const ratings = counts.reduce((total, count) => total + count, 0)
       if (ratings < 2 || categories < 2) return
       subjects++
-      // If all ratings are equal, the sum of disagreement is exactly 0. A sum of agreement could be rounded.
+      // Sums disagreement, not agreement: if all ratings are equal, the sum is exactly 0, and kappa is exactly 1.
       const differing = counts.reduce((pairs, count) => pairs + count * (ratings - count), 0)
       disagreement += differing / (ratings * (ratings - 1))
       expected += 1 - 1 / categories

@@ -16,7 +16,10 @@ export interface Voter {
 
 export type RightVotes = ReadonlyArray<number>
 
-/** Probabilities of 0, 1, 2, … right votes. Needs a voter. Every voter votes once before any voter votes again. */
+/**
+ * Returns the probabilities of 0, 1, 2, … right votes. At least one voter is required. If there are more votes than
+ * voters, every voter votes once before anybody votes a second time.
+ */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
@@ -50,20 +53,20 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/** Probability that `right` votes win if `wrong` votes are spread at random over `others` wrong completions. */
-const winning = (right: number, wrong: number, others: number): number => {
-  if (right === 0) return 0
-  const term = (load: number) => others ** -load / factorial(load)
-  const fewer = Array.from({ length: Math.min(right, wrong + 1) }, (_, load) => term(load))
-  const same = [...Array.from({ length: right }, () => 0), term(right)]
+/** Probability that the right completion wins, if the wrong votes are spread at random over the wrong completions. */
+const winning = (rightCount: number, wrongCount: number, wrongCompletions: number): number => {
+  if (rightCount === 0) return 0
+  const term = (load: number) => wrongCompletions ** -load / factorial(load)
+  const fewer = Array.from({ length: Math.min(rightCount, wrongCount + 1) }, (_, load) => term(load))
+  const same = [...Array.from({ length: rightCount }, () => 0), term(rightCount)]
   let chance = 0
   let ways = 1
-  for (let tied = 0; tied <= others && tied * right <= wrong; tied++) {
-    const spread = product(power(same, tied, wrong), power(fewer, others - tied, wrong), wrong)
-    chance += (ways * (spread[wrong] ?? 0)) / (tied + 1)
-    ways *= (others - tied) / (tied + 1)
+  for (let tied = 0; tied <= wrongCompletions && tied * rightCount <= wrongCount; tied++) {
+    const spread = product(power(same, tied, wrongCount), power(fewer, wrongCompletions - tied, wrongCount), wrongCount)
+    chance += (ways * (spread[wrongCount] ?? 0)) / (tied + 1)
+    ways *= (wrongCompletions - tied) / (tied + 1)
   }
-  return chance * factorial(wrong)
+  return chance * factorial(wrongCount)
 }
 
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1))

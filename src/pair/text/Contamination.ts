@@ -9,7 +9,7 @@ import * as Tokens from "./Tokens.ts"
 export interface Overlap {
   /** Zero-based ordinal of the prompt; for equal prompts, the ordinal of the first. */
   readonly promptOrdinal: number
-  /** The share of the prompt's tokens in n-grams that the text also contains. It is above 0.5. */
+  /** The share of the evaluation prompt's tokens that are in n-grams shared with the text: above 0.5, at most 1. */
   readonly coverage: number
 }
 
@@ -65,7 +65,10 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
   return [...evaluations.values()]
 }
 
-/** Omits frequent n-grams of each prompt, to save time. Omitted n-grams cover at most `minCoverage` of its tokens. */
+/**
+ * Returns the evaluation prompts by n-gram. To save time, the most frequent n-grams of a prompt are left out. They
+ * cover at most half of the prompt's tokens, so they alone cannot make a text a match.
+ */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()
   const frequencyOf = (gram: number) => frequency.get(gram) ?? 0

@@ -37,7 +37,10 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    /** Call it in `ScratchFile.attempt`, because it throws. Then run `room`, which limits the prompts in memory. */
+    /**
+     * Throws if the scratch file fails, so call this function inside `ScratchFile.attempt`. Run `room` after every few
+     * prompts, to limit the number of prompts in memory.
+     */
     add: (prompt: string, item_id: string): void => {
       prompts.add(prompt)
       if (waiting.length === perBlock) {

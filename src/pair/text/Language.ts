@@ -14,7 +14,7 @@ export const undetermined = "und"
 export const load: Effect.Effect<(text: string) => string> = Effect.map(
   Effect.promise(() => import("eld/extrasmall")),
   ({ eld }) => {
-    // Other code could change the settings of a shared instance.
+    // A separate instance, because other code could change the settings of the shared instance.
     const detector = eld.newInstance()
     return (text) => {
       const words = wordsOf(text)
@@ -42,7 +42,7 @@ const minShareOfAverage = 0.8
 /** Minimum number of letters. With fewer, the result is mostly chance. An ideograph or a kana counts as three. */
 const minLetters = 11
 
-/** Minimum share of words among the parts between white space. A text with fewer words is probably code. */
+/** White space divides a text into parts. Below this share of words among the parts, the text is probably code. */
 const minShareOfWords = 0.4
 
 interface Letters {
@@ -67,7 +67,10 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/** Minimum share of Han and kana among the letters, each counted as three. A smaller share may be a quotation. */
+/**
+ * A text is Chinese or Japanese if the share of Han and kana characters is larger than this. Each of these characters
+ * counts as three letters. With a smaller share, a text in another language may only quote Chinese or Japanese.
+ */
 const minShareOfScript = 0.6
 
 const notWords =
@@ -76,7 +79,10 @@ const notWords =
 const word =
   /^[\p{Ps}\p{Pi}"'¿¡*]*(?=[\p{L}\p{M}]{2})[\p{L}\p{M}]+(?:['’ʼ\u200c-][\p{L}\p{M}]+)*[\p{Pe}\p{Pf}"'.,;:!?…*،؛؟।]*$/u
 
-/** Most of these scripts have no spaces between words, so a part may be a whole sentence that `word` rejects. */
+/**
+ * A part of the text in one of these scripts counts as a word even if the pattern `word` does not match: most of these
+ * scripts have no spaces between words, so the part may be a whole sentence.
+ */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 

@@ -1,9 +1,10 @@
 /**
- * MinHash signatures of 112 bytes, the same on every machine. The share of equal bytes estimates the Jaccard index J of
- * the texts' shingles, with a standard deviation of at most √((J + ε)(1 − J) / 112), where ε = 1/255. A shingle has 5
- * UTF-16 code units, or 3 if it begins with an ideograph, kana, or hangul. The least hash in each of 112 bins becomes
- * one byte. Sources: Li, Owen, and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017 (empty
- * bins); Li and König, 2010 (one byte per bin).
+ * Computes a text's MinHash signature: 112 bytes, the same on every machine. A shingle is a sequence of 5 UTF-16 code
+ * units, or of 3 if it begins with an ideograph, kana, or hangul. The hashes of a text's shingles are divided into 112
+ * bins. The least hash in a bin becomes one byte. The share of equal bytes of two texts estimates the Jaccard index J
+ * of their shingles. Its standard deviation is at most √((J + ε)(1 − J) / 112), where ε = 1/255. Sources: Li, Owen, and
+ * Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017 (empty bins); Li and König, 2010
+ * (one byte per bin).
  */
 import { mix } from "../stats/Random.ts"
 
@@ -21,13 +22,16 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** Hashes are kept to fill empty bins. With this many hashes, a bin is empty with a probability below 10^-13. */
-const maxKept = 4096
+/**
+ * Maximum number of hashes to retain for filling empty bins. If a text has more different shingles than this, the
+ * probability of an empty bin is below 10^-13.
+ */
+const maxRetained = 4096
 
 const empty = 0x7fffffff
 
 const shingles = new Int32Array(4096)
-const kept = new Int32Array(maxKept)
+const retainedHashes = new Int32Array(maxRetained)
 const recent = new Int32Array(1024)
 const least = new Int32Array(bins)
 const isEmpty = new Uint8Array(bins)
@@ -76,9 +80,9 @@ const hashBuffered = (waiting: number, before: number): number => {
     const bin = ((hash >>> 16) * bins) >>> 16
     const order = orderOf(hash)
     if (order < least[bin]!) least[bin] = order
-    if (count < maxKept && recent[hash & 1023] !== hash) {
+    if (count < maxRetained && recent[hash & 1023] !== hash) {
       recent[hash & 1023] = hash
-      kept[count++] = hash
+      retainedHashes[count++] = hash
     }
   }
   return count
@@ -86,7 +90,7 @@ const hashBuffered = (waiting: number, before: number): number => {
 
 const rehash = (count: number, salt: number): void => {
   for (let i = 0; i < count; i++) {
-    const hash = mix(kept[i]! ^ salt)
+    const hash = mix(retainedHashes[i]! ^ salt)
     const bin = ((hash >>> 16) * bins) >>> 16
     if (isEmpty[bin] === 1) {
       const order = orderOf(hash)
@@ -99,7 +103,7 @@ const fillEmpty = (count: number): void => {
   for (let bin = 0; bin < bins; bin++) {
     if (isEmpty[bin] === 0) continue
     for (let i = 0; i < count; i++) {
-      const order = orderOf(mix(kept[i]! ^ Math.imul(bins + bin, 0x9e3779b9)))
+      const order = orderOf(mix(retainedHashes[i]! ^ Math.imul(bins + bin, 0x9e3779b9)))
       if (order < least[bin]!) least[bin] = order
     }
   }

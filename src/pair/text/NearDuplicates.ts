@@ -19,8 +19,8 @@ export interface NearDuplicates {
   readonly add: (prompt: string) => void
   /** Waits until few prompts remain to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
-  /** Calls `found` for each pair of near-duplicates that `isWanted` accepts, perhaps several times for one pair. */
-  readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
+  /** Calls `onPair` for each pair of near-duplicates that `isWanted` accepts, perhaps several times for one pair. */
+  readonly search: (isWanted: Visit<boolean>, onPair: Visit<void>) => Effect.Effect<void, SearchFailed>
   /** For each prompt, the ordinal of the earliest prompt that it nearly repeats, or its own ordinal. */
   readonly earliest: Effect.Effect<Uint32Array, SearchFailed>
 }
@@ -31,7 +31,7 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/** Maximum number of prompts. To sort them, 27 bits of a hash and 26 bits of the prompt's ordinal form one number. */
+/** Maximum number of prompts. For sorting, each prompt is a number of 53 bits: 27 of a hash, and 26 of the ordinal. */
 export const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
@@ -42,7 +42,7 @@ export const defaultThreshold = 0.8
 export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, directory?: string) {
   const signatures = yield* Signatures.make(yield* ScratchFile.temporary(directory))
 
-  const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
+  const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, onPair) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
     const isRepeat = new Uint8Array(signatures.count())
@@ -50,17 +50,17 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
         for (const other of others) {
           isRepeat[other] = 1
-          if (isWanted(first!, other)) found(first!, other)
+          if (isWanted(first!, other)) onPair(first!, other)
         }
       }),
     )
     const compare = makeComparison(signatures, threshold)
     for (let band = 0; band < bands; band++) {
-      // For a million prompts, each band blocks the main thread for tenths of a second. Other work runs between bands.
+      // Lets other work run before each band: with a million prompts, a band takes a fraction of a second.
       yield* Effect.yieldNow
       const start = hashBytes + band * bandBytes
       yield* ScratchFile.attempt(() =>
-        keys.forEachGroup(start, bandBytes, isRepeat, (group) => compare(group, isWanted, found)),
+        keys.forEachGroup(start, bandBytes, isRepeat, (group) => compare(group, isWanted, onPair)),
       )
     }
   })
@@ -136,8 +136,8 @@ const makeComparison = (signatures: Signatures.Signatures, threshold: number) =>
   const ofLater = new Int32Array(wordsPerSignature)
   const read = (ordinal: number, words: Int32Array) => signatures.read(ordinal, new Uint8Array(words.buffer))
 
-  return (group: ReadonlyArray<number>, isWanted: Visit<boolean>, found: Visit<void>): void => {
-    let known = 0
+  return (group: ReadonlyArray<number>, isWanted: Visit<boolean>, onPair: Visit<void>): void => {
+    let readCount = 0
     for (let i = 1; i < group.length; i++) {
       const later = group[i]!
       let isRead = false
@@ -146,8 +146,8 @@ const makeComparison = (signatures: Signatures.Signatures, threshold: number) =>
         if (!isWanted(earlier, later)) continue
         if (!isRead) read(later, ofLater)
         isRead = true
-        for (; known <= first; known++) read(group[known]!, ofFirst[known]!)
-        if (MinHash.fromEqualBytes(equalBytes(ofFirst[first]!, ofLater)) >= threshold) found(earlier, later)
+        for (; readCount <= first; readCount++) read(group[readCount]!, ofFirst[readCount]!)
+        if (MinHash.fromEqualBytes(equalBytes(ofFirst[first]!, ofLater)) >= threshold) onPair(earlier, later)
       }
     }
   }

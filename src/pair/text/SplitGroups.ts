@@ -1,10 +1,10 @@
 /**
- * Keeps related prompts in one split: near-duplicates and prompts with the same group are in one component. The largest
- * component is assigned first. A split's room is its target number of prompts, minus the assigned prompts. A component
- * goes to a random split with enough room. A split's probability is proportional to its room. An empty split also takes
- * components of up to twice its room. If no split can take a component, it goes to the split with the most room. The
- * result depends on the seed and the components, not on the order of prompts. Additional prompts can change the splits
- * of others. Memory: 60 bytes per prompt, and 60 MB.
+ * Keeps related prompts in one split. Near-duplicates and prompts with the same group form a component. The largest
+ * component is assigned first. A split's room is its target number of prompts minus the prompts that it already has. A
+ * component goes to a random split with enough room: the more room, the more likely. An empty split has enough room for
+ * components of up to twice its room. If no split has enough, the component goes to the split with the most room. The
+ * order of prompts does not matter. Additional prompts can change the splits of earlier prompts. Memory: 60 bytes per
+ * prompt, and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"

@@ -1,7 +1,8 @@
 /**
- * Assigns each prompt to a split by a hash of the seed and the prompt's normal form. Shares are therefore not exact,
- * and adding prompts never moves another prompt (with groups, see `SplitGroups`). If the share of `test` or
- * `validation` grows, this split keeps its prompts. A near-duplicate has the split of the earliest prompt it repeats.
+ * Assigns each prompt to a split by a hash of the seed and the prompt's normal form. The sizes of the splits are
+ * therefore not exact. A near-duplicate of earlier prompts gets the split of the earliest of them. Additional prompts
+ * never change the splits of earlier prompts. If you raise the share of `test`, all prompts in `test` stay there; the
+ * same is true for `validation`. If prompts have groups, `SplitGroups` assigns them by other rules.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -75,8 +76,8 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const wrong = Kinds.wrongIn(options, kinds, ["shares"])
   if (wrong !== undefined) return yield* new SplitsInvalid({ ...wrong, field: wrong.setting })
   const { scratchDirectory, seed = 0, shares, threshold = NearDuplicates.defaultThreshold } = options
-  const refuse = (field: string, expected: string, found: unknown) =>
-    new SplitsInvalid({ field, expected, found: String(found) })
+  const refuse = (field: string, expected: string, value: unknown) =>
+    new SplitsInvalid({ field, expected, found: String(value) })
 
   const { test = 0, train = 0, validation = 0 } = shares
   for (const [name, share] of Object.entries(shares)) {
@@ -95,8 +96,8 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** The split of each prompt by its hash. A near-duplicate gets the split of the earliest prompt that it repeats. */
-  const own = NumberList.make(Uint8Array)
+  /** For each prompt, the index of the split that its hash gives. `assign` changes the splits of near-duplicates. */
+  const splitsByHash = NumberList.make(Uint8Array)
   const keys = NumberList.make(Float64Array)
   let ungrouped = 0
 
@@ -106,7 +107,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
     SplitGroups.joinEqual(ofPrompts, sets.join)
     yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
     const roots = Uint32Array.from(ofPrompts, (_, ordinal) => sets.rootOf(ordinal))
-    // A component's random number comes from its least key, so the order of prompts does not matter.
+    // A component's random number is a hash of the least of its prompts' keys, so the order of prompts does not matter.
     const draws = ofPrompts.slice()
     roots.forEach((root, ordinal) => (draws[root] = Math.min(draws[root]!, draws[ordinal]!)))
     roots.forEach((root, ordinal) => (draws[ordinal] = root === ordinal ? placeOf(seed, String(draws[root])) : 0))
@@ -127,7 +128,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
           const text = Conversation.toText(prompt)
           nearDuplicates.add(text)
           const normal = NormalizedPrompt.ofText(text)
-          own.push(splits.indexOf(splitAt(placeOf(seed, normal))))
+          splitsByHash.push(splits.indexOf(splitAt(placeOf(seed, normal))))
           if (groups === undefined) continue
           const group = groups[i]!
           if (group === null) ungrouped++
@@ -138,7 +139,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
     assign: Effect.gen(function* () {
       if (ungrouped < keys.length()) return yield* assignGroups
       const earliest = yield* nearDuplicates.earliest
-      const assigned = own.view().slice()
+      const assigned = splitsByHash.view().slice()
       earliest.forEach((first, ordinal) => (assigned[ordinal] = assigned[first]!))
       const crosses = new Uint8Array(assigned.length)
       if (earliest.some((first, ordinal) => first !== ordinal)) {

@@ -1,7 +1,8 @@
 /**
  * Combines the votes on an item into one judgment. `byMajority` takes the choice from the result of one task, or counts
- * the votes of several tasks. `byProbability` weights votes by reliability (Dawid & Skene, 1979). A lead may
- * overrule the votes (`Decision`). Then the votes give only the agreement, the assessment, and perhaps a ranking.
+ * the votes of several tasks. `byProbability` weights votes by reliability (Dawid & Skene, 1979). A lead, who is a
+ * person with the right to decide, may overrule the votes (`Decision`). In this case, the votes give only the
+ * agreement, the assessment, and perhaps a ranking.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -159,7 +160,10 @@ export const byProbability = (
   }
 }
 
-/** Moves `best` to the top. A completion that shares the top moves down if a vote or a lead prefers `best` to it. */
+/**
+ * Puts `best` at the top. If a vote prefers `best` to another completion at the top, the other completion moves down.
+ * After a decision by a lead, only `best`, and completions with its text, stay at the top.
+ */
 const withBest = (
   { completions }: Pick<Judgment, "completions">,
   ranking: Ranking | undefined,
@@ -213,8 +217,9 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs. If a lead or weighted votes decided,
- * all pairs are kept. Otherwise, a pair is dropped if more votes prefer its rejected completion.
+ * Adds the number of votes, the agreement, and the margin to each pair. A pair is dropped if more votes prefer its
+ * rejected completion than its chosen one. No pair is dropped if a lead made the choice, or if votes were weighted by
+ * reliability.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
@@ -235,6 +240,9 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** If the pair has bytes, it is modified, because a copy would decode its completions (`PairBytes`). */
+/**
+ * Returns a changed copy of the pair. A pair whose texts are UTF-8 bytes (`PairBytes`) is changed itself, because a
+ * copy would decode the texts.
+ */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -19,9 +19,9 @@ export interface ItemVote extends Assessment.Assessment {
   readonly expert: string | null
   /** The kind of the expert, if the service reports it. */
   readonly kind?: string
-  /** The preferred text, as the index of the first completion with this text. */
+  /** The index of the preferred completion. If several completions have its text, the index of the first of these. */
   readonly choice: number
-  /** The index of the chosen completion, if other completions have the same text. Otherwise absent: see `choice`. */
+  /** The index of the completion that the expert chose. Absent if no other completion has the same text. */
   readonly chosenIndex?: number
   /** Groups of equal rank, best first, as indices like `choice`. Undefined if the service sends no ranking. */
   readonly ranking: Ranking | undefined
@@ -127,7 +127,7 @@ export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): Readon
 
 export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => onePerExpert(allVotesOf(item))
 
-/** Whether one text is best. Otherwise, `choice` is the first of the best texts in the order shown. */
+/** Whether the vote has a single best text. In a tie, `choice` is the best text that the expert saw first. */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>

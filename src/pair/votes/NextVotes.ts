@@ -19,7 +19,10 @@ export interface OpenItem {
   readonly truth?: number | undefined
 }
 
-/** Returns the items that may get a vote. All items are in the model, because all votes show experts' reliability. */
+/**
+ * Returns the unsettled items with their confidence. Votes on settled items are used, too, because all votes help to
+ * estimate the reliability of experts.
+ */
 export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)

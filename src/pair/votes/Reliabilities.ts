@@ -29,7 +29,7 @@ export interface ReliabilityOptions {
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes in juries that divide as in `jury [["a","b"],["c"]]`. `forChoice`: votes for the jury's choice. */
+/** A judge's votes in all juries with the same name (`Jury`). `forChoice` counts votes for the jury's choice. */
 interface JudgeTally {
   readonly parties: number
   votes: number

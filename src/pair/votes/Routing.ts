@@ -1,8 +1,9 @@
 /**
- * Selects the items to send to people, the least certain first. Items have the same `pattern` if their judges divide in
- * the same way (`Jury`). Of n such items, 3 √n are sent first, to measure how reliable the jury is; then those with a
- * certainty below `bound`, or without a decision. After a person's vote, an item is sent again if its certainty is
- * below `confidence`. Items with a known answer are never sent, nor, perhaps, those on which most judges err alike.
+ * Selects the items to send to people, the least certain first. Two items have the same `pattern` if the same judges
+ * agree on them (`Jury`). Of n items with a pattern, 3 √n go to people first, to measure the jury's reliability. After
+ * that, items go to people if their certainty is below `bound`, or if they have no votes. If the certainty after a
+ * person's vote is below `confidence`, the item goes to another person. Items with a known answer do not go to people.
+ * If most judges of an item make the same error, the certainty may be too high to send the item.
  */
 import * as NextVotes from "./NextVotes.ts"
 

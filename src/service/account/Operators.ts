@@ -1,4 +1,7 @@
-/** Management of operators by admins. At least one admin can always sign in. Removing operators ends their links. */
+/**
+ * Lets admins add, change, and remove operators. The last admin who can sign in cannot be removed. A removed operator
+ * is signed out, and the operator's sign-in link no longer works.
+ */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"

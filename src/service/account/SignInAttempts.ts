@@ -1,7 +1,8 @@
 /**
- * Delays sign-in attempts per address, and per pair of address and name. After `burst` attempts, one attempt per
- * `turnMillis` is made. An attempt that would wait longer than 40 seconds is refused. Attempts from one address never
- * delay other addresses. A restart forgets all attempts.
+ * Slows down the guessing of passwords. Attempts are counted per address, and per pair of address and name. The first
+ * `burst` attempts have no delay. Further attempts have to wait, and one of them continues every `turnMillis`. An
+ * attempt that would have to wait longer than 40 seconds is refused. Attempts from one address never delay other
+ * addresses. A restart forgets all attempts.
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -23,7 +24,7 @@ const maxCounters = 10_000
 const logEveryMillis = 15 * 60_000
 
 interface Counter {
-  /** The number of recent attempts without a delay, at most `burst`. It decreases by one every `restoreMillis`. */
+  /** How many of the `burst` attempts without a delay are used. One more is available after each `restoreMillis`. */
   used: number
   countedAt: number
   nextTurn: number
@@ -46,7 +47,7 @@ const makeCounters = ({ burst, restoreMillis, turnMillis }: Pace) => {
     return counter
   }
 
-  const count = Effect.fnUntraced(function* (key: string, said: string) {
+  const count = Effect.fnUntraced(function* (key: string, description: string) {
     const now = yield* Clock.currentTimeMillis
     const counter = counterOf(key, now)
     if (counter.used <= burst - 1) {
@@ -55,7 +56,7 @@ const makeCounters = ({ burst, restoreMillis, turnMillis }: Pace) => {
     }
     if (now - counter.loggedAt >= logEveryMillis) {
       counter.loggedAt = now
-      yield* Effect.logWarning(`${said}: ${burst} sign-in attempts failed; further attempts are delayed`)
+      yield* Effect.logWarning(`${description}: ${burst} sign-in attempts failed; further attempts are delayed`)
     }
     const turn = Math.max(now, counter.nextTurn)
     const wait = turn - now

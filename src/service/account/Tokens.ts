@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
     const until = now + Math.round(Duration.toMillis(Duration.hours(keepHours)))
     const rotated = write(
       Effect.gen(function* () {
-        // Rotating a token again does not make it valid for longer.
+        // If an earlier rotation already set an earlier expiry time, the old token keeps that time.
         const [old] =
           yield* sql<Row>`UPDATE organization_token SET expires_at = MIN(COALESCE(expires_at, ${until}), ${until})
           WHERE token_id = ${tokenId} AND revoked_at IS NULL AND COALESCE(expires_at, ${now} + 1) > ${now}

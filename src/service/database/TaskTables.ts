@@ -1,7 +1,8 @@
 /**
- * The tables of tasks, items, votes, experts, and lanes (`Lanes`: parts of the queue). Frequent queries read few rows
- * of any number: requests and results have their own tables, and a person's search for work continues at the last item
- * read (`item_cursor`) and at the last row read of `returned_item` (`returned_cursor`). Triggers update `task_count`.
+ * The tables of tasks, items, votes, experts, and lanes. A lane is a part of the queue (`Lanes`). Frequent queries read
+ * few rows, even if the tables are large. Requests and results therefore have their own tables. A person's search for
+ * work continues where the last search ended: `item_cursor` is the last item that was read, and `returned_cursor` is
+ * the last row of `returned_item` that was read. Triggers update `task_count`.
  */
 import type { SqlClient } from "effect/sql"
 
@@ -47,8 +48,8 @@ const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OL
 
 export const taskTables: ReadonlyArray<string> = [
   // `unanswered` is 1 if the task was canceled because no expert had an answer. `extra_votes` is the sum of the items'
-  // `extra_votes`. `votes_spared` counts missing votes on items that a lead decided or withdrew: they are not needed.
-  // `voters` is `judges` or `people` if only these may vote.
+  // `extra_votes`. If a lead decides or withdraws an item, the item's missing votes are no longer needed, and
+  // `votes_spared` counts them. `voters` is `judges` or `people` if only these may vote, and null otherwise.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -73,8 +74,9 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`,
   `CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`,
   `CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`,
-  // The whole response to GET. Compression would lower the throughput of GET by a third. Responses stored as bytes
-  // would lie outside V8's heap, and slow down garbage collection (with 64 clients, p99 was 33 ms instead of 26 ms).
+  // `answer` is the complete response to a GET request, as uncompressed text. With compression, the throughput of GET
+  // was a third lower. A BLOB would be read into memory outside V8's heap, which slows down garbage collection: with 64
+  // clients, the 99th percentile of response times was 33 ms instead of 26 ms.
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
   // Groups that a client named. `votes` and `votes_needed` are sums over the open tasks. The columns from `items` to
@@ -167,7 +169,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
-  // Items that wait for another person, because a person who asked for work has seen an equal item (`Contents`).
+  // An item is deferred if a person asks for work, but has already seen an equal item. The deferred item waits for
+  // another person (`Contents`).
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
   // `items` is the number of items with this content that the person has judged, holds, or has set aside.
@@ -201,8 +204,9 @@ export const taskTables: ReadonlyArray<string> = [
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX expert_awaited ON expert (kind, expert_no) WHERE active = 1 AND away = 0`,
-  // `held_until` is null after the hold has ended. The row still has the order and the draft. The held item with the
-  // highest `turn` is shown first. `undone` is the number of the vote that was taken back, or 0.
+  // A hold reserves an item for a person until `held_until`, which is null after the hold has ended. The row stays,
+  // with the order of the completions and the person's draft. Of a person's held items, the one with the highest `turn`
+  // is shown first. If the person undid a vote on the item, `undone` is the vote's number; otherwise, `undone` is 0.
   `CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -278,7 +282,7 @@ export const taskTables: ReadonlyArray<string> = [
     expert_no INTEGER NOT NULL,
     PRIMARY KEY (lane, expert_no)
   ) WITHOUT ROWID`,
-  // An expert's search for work in a part of the queue (a lane) continues at these cursors. For lane 0, see `expert`.
+  // An expert's search for work in a lane continues at these cursors. Lane 0 has its cursors in the table `expert`.
   `CREATE TABLE lane_cursor (
     expert_no INTEGER NOT NULL,
     lane INTEGER NOT NULL,

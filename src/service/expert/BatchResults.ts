@@ -1,4 +1,7 @@
-/** Reads a batch's results. A successful response that is not a chat completion gives no result, but was paid for. */
+/**
+ * Reads a batch's results. The endpoint also charges for successful responses that cannot be read as chat completions.
+ * `byRequest` leaves out the requests of these responses, and `hasUnreadable` is true.
+ */
 import { Effect, Result } from "effect"
 import type { BatchLine } from "./BatchClient.ts"
 import type { Answer } from "./JudgeAnswers.ts"

@@ -1,8 +1,9 @@
 /**
- * The steps of a batch: upload, creation, polls, and download. A step that costs money is recorded before it is taken.
- * Failed steps are repeated, but not a creation without an answer, because the batch may exist: it is in doubt. A batch
- * is in doubt, too, if a later poll or download gets 404 or 410. The client asks for a batch in doubt until the
- * endpoint has it, or until an operator gives it up.
+ * The steps of a batch: upload, creation, polls, and download. The creation costs money, so the attempt is recorded
+ * before the request is sent. Failed steps are repeated. There is one exception: if the creation request gets no
+ * response, the batch may exist, and the request is not repeated. The batch is then in doubt. A batch is also in doubt
+ * if a poll or a download gets the status 404 or 410. The client searches for a batch in doubt until the endpoint has
+ * the batch, or until an operator gives the batch up.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -90,7 +91,10 @@ export const make = (
     return input_file
   })
 
-  /** Searches until the endpoint lists the batch. If `mayRepeat`, a response that does not list it ends the search. */
+  /**
+   * Searches for the batch until the endpoint lists the batch. With `mayRepeat`, the batch may be created a second
+   * time. The search then also ends if the endpoint's list lacks the batch, or if the endpoint refuses to list batches.
+   */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))
@@ -102,12 +106,12 @@ export const make = (
       }
       const isTold = listed._tag === "Success" || (listed.failure.isRefused === true && !listed.failure.isPassing)
       if (mayRepeat && isTold) {
-        yield* giveUp(name, "the request to create it got no answer, and the endpoint does not list it")
+        yield* giveUp(name, "the request to create the batch got no answer, and the endpoint does not list the batch")
         return Option.none()
       }
       if (searches === 0) {
         doubts.set(name, yield* Clock.currentTimeMillis)
-        const why = listed._tag === "Success" ? "the endpoint does not list it" : listed.failure.problem
+        const why = listed._tag === "Success" ? "the endpoint does not list the batch" : listed.failure.problem
         yield* Effect.logWarning(
           `${about(name)} is in doubt: the request to create the batch got no answer, and ${why}. ${sendAgain}`,
         )
@@ -116,7 +120,7 @@ export const make = (
     }
   })
 
-  /** Creates the batch. If there is no answer, searches for the batch. Fails if the endpoint refuses the creation. */
+  /** Creates the batch. If the request gets no response, searches for the batch. Fails if the endpoint refuses it. */
   const create = Effect.fnUntraced(function* (name: string, inputFile: string) {
     const creation = Effect.gen(function* () {
       yield* record(name, { asked_at: yield* Clock.currentTimeMillis })
@@ -149,7 +153,7 @@ export const make = (
         return Option.some(result.success)
       }
       if (isGivenUp) {
-        yield* giveUp(name, `it cannot be ${what}, because the endpoint says that it does not exist`)
+        yield* giveUp(name, `the batch cannot be ${what}, because the endpoint says that the batch does not exist`)
         return Option.none()
       }
       if (!doubts.has(name)) {
@@ -157,7 +161,7 @@ export const make = (
         doubts.set(name, now)
         yield* record(name, { gone_at: now })
         yield* Effect.logWarning(
-          `${about(name)} is in doubt: it cannot be ${what}, because the endpoint says that it does not exist. ${sendAgain}`,
+          `${about(name)} is in doubt: the batch cannot be ${what}, because the endpoint says that the batch does not exist. ${sendAgain}`,
         )
       }
       yield* Effect.sleep(pollInterval)

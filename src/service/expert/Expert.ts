@@ -54,11 +54,12 @@ export interface Expert {
   readonly name: string
   /** The kind of the expert in votes. Default: `automatic`. */
   readonly kind?: "judge" | undefined
-  /** Asks about one prompt. Returns none if the expert has no answer. */
+  /** Asks the expert about one prompt. Returns none if the expert has no answer. */
   readonly judge: Judge
   /**
-   * Maximum number of prompts that the expert judges concurrently, over all tasks. A crash loses at most this many
-   * judgments. Undefined: the expert answers immediately. It gets whole tasks, and a task's votes are stored together.
+   * Maximum number of prompts that the expert judges concurrently, over all tasks. Each vote is stored as soon as the
+   * expert gives it, so a crash loses at most this many judgments. Leave this undefined for an expert that answers
+   * immediately. The service then asks the expert about all prompts of a task, and stores the votes together.
    */
   readonly concurrency?: number | undefined
   /** Batches that the endpoint may or may not have. They are not sent again. `since` is in epoch milliseconds. */

@@ -34,12 +34,13 @@ export const read = Effect.fn("GoldExpert.read")(function* (
     const text = Conversation.render(prompt)
     const key = identify(text, sorted)
     const rank = sorted.indexOf(completions[gold.best_completion_index]!)
-    const known = answers.get(key)
-    if (known !== undefined && known.rank !== rank) {
-      const problem = "gold.best_completion_index: an earlier record prefers another completion of the same prompt"
+    const earlier = answers.get(key)
+    if (earlier !== undefined && earlier.rank !== rank) {
+      const problem =
+        "gold.best_completion_index: an earlier record has the same prompt and completions, but another best completion; correct one of the two records"
       return new GoldFile.UnusableGoldFile({ ...origin, problem })
     }
-    if (known === undefined && sorted.length > 1 && items.length < maxItems) {
+    if (earlier === undefined && sorted.length > 1 && items.length < maxItems) {
       items.push({ key, prompt: text, completions: sorted, best: rank })
     }
     answers.set(key, { rank, rationale: gold.rationale ?? "The gold answer." })

@@ -70,8 +70,9 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // `counted_for` is the item whose vote includes the cost of this answer. It is null until a judgment uses the
-      // answer. It is empty after a judgment without a vote: the model's next vote then includes the cost.
+      // At most one vote includes the cost of an answer. `counted_for` names the item of this vote. `counted_for` is
+      // null while no judgment has used the answer. It is empty if a judgment used the answer but ended without a vote.
+      // In this case, the model's next vote includes the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -204,13 +205,16 @@ export const open = Effect.fn("JudgeAnswers.open")(
         (rows) => rows.length > 0,
       )
     /**
-     * Call this after a judgment without a vote. The model's next vote then includes all costs of `item` and
-     * `requests`.
+     * Call this if a judgment of `item` ended without a vote. The answers of the judgment were paid for, but no vote
+     * includes their cost. The model's next vote, on any item, then includes the cost.
      */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Charges the vote on `item` for earlier requests without a vote. Returns the tokens of these requests. */
+    /**
+     * Adds the cost of the model's earlier judgments without a vote to the vote on `item`. Returns the prompt and
+     * completion tokens of the requests of these judgments. `own` are the requests for the vote itself.
+     */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer
@@ -218,7 +222,8 @@ export const open = Effect.fn("JudgeAnswers.open")(
       return rows.map(tokensOf)
     })
 
-    // The file keeps `markerKey`, so that a later process sends equal requests, and finds their answers.
+    // Prompts contain markers that depend on `markerKey`. The key is stored in the file. A later process therefore
+    // makes the same prompts, and finds the stored answers.
     return { file, sql, markerKey: setting!.value, find, keep, count, uncount, countOthers, paid: paidIn(sql) }
   },
   Effect.provide(Reactivity.layer),

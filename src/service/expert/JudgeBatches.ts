@@ -1,8 +1,9 @@
 /**
- * Sends requests to a language model as batches. A step that costs money is recorded before it is taken, so that the
- * next start continues the batches after a crash. If the creation of a batch gets no answer, its requests are sent
- * again only if an operator asks for it. Files at the endpoint are not deleted. After 3 unreadable results, a request
- * counts as answered without a verdict. After an unexpected error, callers get a failure, and the batch is run again.
+ * Sends requests to a language model as batches. Each batch is recorded before it is sent. After a crash, the next
+ * start therefore continues the batch. If the request to create a batch gets no response, the batch's requests are sent
+ * again only if an operator allows this. After 3 unreadable results, a request is not sent again, and the model gives
+ * no vote. After an unexpected error, callers get a failure, and the batch continues later. Files at the endpoint are
+ * not deleted.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -103,17 +104,17 @@ export const make = Effect.fnUntraced(function* (
       const words =
         unreadable.length === 0
           ? ""
-          : `${count(unreadable.length, "result")} could not be read; a request is sent at most ${maxUnreadable} times. `
+          : `${count(unreadable.length, "result")} could not be read. After ${maxUnreadable} unreadable results, a request is not sent again. `
       yield* Effect.logWarning(
         `${about(name)} ended with ${count(answered.length, "answer")} to ${count(requests.length, "request")}. ${words}Requests without an answer are sent again, unless the model refused them`,
       )
     }
-    const kept = new Map<string, Answer>([...answered, ...unusable])
+    const storedAnswers = new Map<string, Answer>([...answered, ...unusable])
     for (const request of requests) {
       const deferred = open.get(request)
       open.delete(request)
       if (deferred === undefined) continue
-      const answer = kept.get(request)
+      const answer = storedAnswers.get(request)
       if (answer !== undefined) yield* Deferred.succeed(deferred, answer)
       else
         yield* Deferred.fail(

@@ -1,10 +1,9 @@
 /**
- * The client of `POST {base URL}/chat/completions`. It waits if the endpoint asks for a pause, and pauses for a minute
- * if the endpoint refuses the settings. It follows no redirects. No failure or log contains the key. Equal concurrent
- * requests are sent once, and a request with an answer in `JudgeAnswers` is not sent. If one request of a judgment
- * fails, the answers to the judgment's other sent requests are kept. If the question is at fault, the `JudgeError` is
- * not retryable. A timeout, an oversized response, or an unexplained refusal counts as the question's fault only if the
- * endpoint has answered other questions.
+ * Sends requests to `POST {base URL}/chat/completions`. The client obeys `Retry-After`, and waits a minute after the
+ * endpoint refused a setting, such as the key. It follows no redirects. Failures and logs do not contain the key. A
+ * request is sent only once if several callers need the answer, and not at all if `JudgeAnswers` has the answer. A
+ * `JudgeError` is not retryable if the endpoint cannot answer this question. A timeout, an answer that is too long, or a
+ * refusal without a reason is treated as such a case only if the endpoint has answered other questions.
  */
 import {
   ByteSize,
@@ -52,7 +51,7 @@ export interface EndpointOptions {
 
 export interface Completion extends Answer {
   readonly request: string
-  /** Whether another vote used this answer first. That vote includes the cost of the request. */
+  /** True if another vote already includes the cost of this answer. */
   readonly isCached: boolean
 }
 
@@ -74,7 +73,7 @@ export const makeJudgment: Effect.Effect<Judgment, never, Scope.Scope> = Effect.
 
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
-export const askAgain = `the answer is kept; to ask again, change --judge-body, such as to {"seed": 1}`
+export const askAgain = `this answer is stored and will be used again; to get a new answer, add a member to the request, such as with --judge-body '{"seed": 1}'`
 
 const maxAnswerBytes = ByteSize.mebibytes(1)
 /** The longest pause that a call waits for. During a longer pause, calls fail, so that the caller can continue. */
@@ -103,13 +102,19 @@ export const make = Effect.fnUntraced(function* (
   /** The reason of the last refusal, if the endpoint's last response refused the settings, such as the key. */
   let refusal: string | undefined
 
-  /** Request ids depend on these members, even if `temperature` is no longer sent, so stored answers are found. */
+  /**
+   * The members from which the ids of requests are made. If the client no longer sends `temperature`, the ids stay
+   * unchanged, so that stored answers are still found.
+   */
   const configured = Object.fromEntries(body)
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
 
   const exchange = JudgeHttp.make(client, context)
 
-  /** Waits until a pause ends. Fails if it is longer than `maxPause`, or if the endpoint has refused the settings. */
+  /**
+   * Waits for the end of the current pause. Fails at once if the remaining pause is longer than `maxPause`, or if the
+   * pause follows a refusal of the settings.
+   */
   const awaitTurn = Effect.gen(function* () {
     const pause = Duration.millis(Math.max(0, notBefore - (yield* Clock.currentTimeMillis)))
     const retryAfter = Duration.toMillis(pause)
@@ -203,8 +208,8 @@ export const make = Effect.fnUntraced(function* (
     const exit = earlier && (yield* Fiber.await(earlier))
     if (exit !== undefined && Exit.isSuccess(exit)) return exit.value
     const isPending = batches?.pending(request) !== undefined
-    const kept = answers === undefined || isPending ? Option.none() : yield* answers.find(request)
-    if (Option.isSome(kept)) return kept.value
+    const storedAnswer = answers === undefined || isPending ? Option.none() : yield* answers.find(request)
+    if (Option.isSome(storedAnswer)) return storedAnswer.value
     const before = answered
     return yield* Effect.retry(attemptAtAnyTemperature(messages, request, judgment), again).pipe(
       Effect.mapError((failure) => {

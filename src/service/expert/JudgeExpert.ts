@@ -1,8 +1,9 @@
 /**
  * An expert that asks a language model which of two completions is better (`PairwiseRanking`). Each pair is shown in
  * both orders. The completions are shuffled with a seed from the item's text, so a restart does not change their order.
- * With `JudgeAnswers`, an interrupted judgment continues with the answers that it already got. If several votes use an
- * answer, only the first includes its cost. The cost of an item without a vote is added to the judge's next vote.
+ * `JudgeAnswers` stores each answer, so an interrupted judgment does not ask the same questions again. If several votes
+ * use an answer, the first of these votes includes the answer's cost. If an item gets no vote, the judge's next vote
+ * includes the cost of the answers on this item.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -73,7 +74,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     judgment: JudgeEndpoint.Judgment,
   ): Effect.fn.Return<PairwiseRanking.Answer, JudgeError> {
     const shown = [completions[order[0]] ?? "", completions[order[1]] ?? ""] as const
-    let said = ""
+    let lastAnswer = ""
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const messages = JudgePrompt.ask({ ...question, template, completions: shown }, markerKey, attempt)
       const completion = yield* endpoint.complete(messages, item, judgment)
@@ -83,9 +84,9 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
         const { place, rationale } = verdict.value
         return { order, choice: place === undefined ? undefined : order[place], rationale }
       }
-      said = completion.text
+      lastAnswer = completion.text
     }
-    const words = said.trim() === "" ? "nothing" : JudgeFailure.quote(said, options.apiKey)
+    const words = lastAnswer.trim() === "" ? "nothing" : JudgeFailure.quote(lastAnswer, options.apiKey)
     return yield* unusable(`${name} gave ${attempts} unusable answers, the last: ${words}`)
   })
 
@@ -213,8 +214,8 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
 }
 
 /**
- * Sums the tokens and the cost of a vote's requests. `cached` sums the requests whose cost another vote includes.
- * `without_vote` sums the requests of earlier judgments that gave no vote.
+ * Sums the tokens and the cost of a vote's requests. If another vote already includes the cost of a request, the
+ * request counts in `cached` only. `without_vote` is the sum for earlier judgments that ended without a vote.
  */
 const usageCounter = (costOf: ((tokens: TokenPrice.RequestTokens) => Cost.Decimal) | undefined) => {
   const paid: Array<JudgeEndpoint.Completion> = []

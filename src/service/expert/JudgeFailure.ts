@@ -77,12 +77,12 @@ export const fromStatus = Effect.fnUntraced(function* (
   hasAnswered: boolean,
 ) {
   const error = errorIn(body)
-  const said = quote(error.words, apiKey)
+  const message = quote(error.words, apiKey)
   const retryAfter = yield* RateLimit.retryAfter(headers?.["retry-after"], maxRetryAfter)
   const failed = (fault: JudgeFailed["fault"], problem: string) =>
     new JudgeFailed({
       fault,
-      problem: `${problem}: ${said}`,
+      problem: `${problem}: ${message}`,
       ...(retryAfter !== undefined && { retryAfter }),
       ...(status < 500 && kind !== "timeout" && { isRefused: true }),
       ...(kind === "notFound" && { isGone: true }),
@@ -92,8 +92,8 @@ export const fromStatus = Effect.fnUntraced(function* (
   if (error.isAboutQuestion || kind === "tooLarge")
     return failed("Question", `${baseUrl} refuses the question (${status})`)
   if (kind === "unauthorized") {
-    const given = apiKey === undefined ? "requires an API key" : "refuses the API key"
-    return failed("Endpoint", `${baseUrl} ${given} (${status}); set a valid key in PREFSTREAM_JUDGE_API_KEY`)
+    const what = apiKey === undefined ? "requires an API key" : "refuses the API key"
+    return failed("Endpoint", `${baseUrl} ${what} (${status}); set a valid key in PREFSTREAM_JUDGE_API_KEY`)
   }
   if (status === 402 || error.isOutOfCredit) return failed("Endpoint", `no credit is left at ${baseUrl} (${status})`)
   if (status === 404) return failed("Endpoint", `${baseUrl} has no model ${model}, or is not the API's base URL (404)`)

@@ -22,7 +22,8 @@ export const defaultTemplate = `Here are guidelines, a prompt, and two completio
 
 Which completion serves the person who wrote the prompt better? First see what the prompt asks for and what the guidelines value. Then weigh whether each completion is correct, does what was asked, leaves out nothing that matters, and is clear. Neither length nor style nor the order in which the two stand is a merit by itself. Where they differ in small things only, say which you would still rather receive; call it a tie only if they are equally good.`
 
-export const withoutGuidelines = "None were given: go by what helps the person who wrote the prompt."
+export const withoutGuidelines =
+  "There are no guidelines. Prefer the completion that helps the person who wrote the prompt more."
 
 const instructions = (marker: string): string => `You compare two completions of a prompt and say which is better.
 
@@ -104,14 +105,14 @@ const maxTries = 50
 /** Returns the outermost texts in braces. Ignores the model's reasoning, which ends with `</think>`. */
 export const objectsIn = (answer: string): ReadonlyArray<string> => {
   const text = answer.slice(answer.lastIndexOf("</think>") + 1)
-  const found: Array<string> = []
+  const objects: Array<string> = []
   let at = text.indexOf("{")
   for (let tries = 0; at !== -1 && tries < maxTries; tries++) {
     const end = closing(text, at)
-    if (end !== -1) found.push(text.slice(at, end + 1))
+    if (end !== -1) objects.push(text.slice(at, end + 1))
     at = text.indexOf("{", end === -1 ? at + 1 : end + 1)
   }
-  return found
+  return objects
 }
 
 /** Returns the position of the brace that closes the object, or -1. Braces in strings do not count. */

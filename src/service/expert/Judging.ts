@@ -1,7 +1,8 @@
 /**
- * Asks automatic experts about one item, in order. If two votes are missing, two experts are asked at once. After a
- * failure, the vote stays reserved for the expert until a retry. After a final failure, the expert counts as without an answer, and the next one is asked. A
- * failure is final if it is not retryable, or if it is the expert's third crash or invalid vote on the item.
+ * Asks automatic experts about one item, in order. As many experts are asked concurrently as votes are missing. If an
+ * expert fails, no other expert is asked in its place, and the expert is asked again later. After a final failure, the
+ * next expert is asked instead. A failure is final if it is not retryable. The third crash or invalid vote of an expert
+ * on an item is also final.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"
@@ -54,12 +55,12 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
 
   const ask = Effect.fnUntraced(function* (name: string, { prompt, promptIndex }: Item, claim: Instructions) {
     const { judge, places } = byName.get(name)!
-    const asked = Effect.gen(function* () {
+    const timedVote = Effect.gen(function* () {
       const start = yield* Clock.currentTimeMillis
       const vote = yield* judge(prompt, claim.guidelines, claim.rubric, `${claim.taskId}/${promptIndex}`)
       return Option.map(vote, (vote) => ({ vote, start }))
     })
-    const answer = yield* places === undefined ? asked : places.withPermits(1)(asked)
+    const answer = yield* places === undefined ? timedVote : places.withPermits(1)(timedVote)
     if (Option.isNone(answer)) return Option.none()
     const { start, vote } = answer.value
     const checked = voteOf(prompt, vote, (yield* Clock.currentTimeMillis) - start)
@@ -74,20 +75,23 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     say: (reason: string) => Effect.Effect<void>,
   ) {
     const now = yield* Clock.currentTimeMillis
-    const found = Option.getOrUndefined(Cause.findErrorOption(cause))
-    const error = found?._tag === "JudgeError" ? found : undefined
+    const expected = Option.getOrUndefined(Cause.findErrorOption(cause))
+    const error = expected?._tag === "JudgeError" ? expected : undefined
     if (error?.isRetryable === false) {
       outages.answered(name, item.itemId)
       return Option.some(error.problem)
     }
     const { breakdowns, inRow } = outages.failed(now, name, item.itemId, error)
-    const problem = found?.message ?? Cause.pretty(cause)
+    const problem = expected?.message ?? Cause.pretty(cause)
     if (error === undefined && breakdowns >= maxBreakdowns) return Option.some(`failed ${breakdowns} times: ${problem}`)
     if (inRow === 1) yield* say(`expert ${name} failed and will be retried later: ${problem}`)
     return Option.none()
   })
 
-  /** Returns the answers, the number of votes that no expert can give, and the first failure that is not retried. */
+  /**
+   * Returns the answers and the first final failure. `lacking` is the number of votes that are still missing after all
+   * experts were asked. It is 0 if an expert is asked again later.
+   */
   const judge = Effect.fnUntraced(function* (
     item: Item,
     instructions: Instructions,
@@ -144,7 +148,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
       [...byName.values()].flatMap(({ doubts, name: expert }) =>
         (doubts?.() ?? []).map(({ name, since }) => ({ expert, name, since })),
       ),
-    // All judges share one file of answers, so each of them reports the same requests.
+    // All judges share one file of answers. `paid` covers the whole file, so the `paid` of one judge is enough.
     paid: experts.find(({ paid }) => paid !== undefined)?.paid ?? Effect.succeed([]),
     nextChange: outages.nextChange,
   }

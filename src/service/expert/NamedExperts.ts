@@ -1,7 +1,7 @@
 /**
- * Makes the experts of a service. All judges share one file of answers. If the settings name no file, it is temporary.
- * Only one process at a time can use the file, so that no answer is paid for twice. Batches of earlier processes are
- * continued.
+ * Makes the experts of a service. All judges store their answers in one file. Without a file in the settings, a
+ * temporary file is used. Only one process at a time can use a file, so that no answer is paid for twice. If the file
+ * contains unfinished batches of an earlier process, this process continues the batches.
  */
 import { Effect } from "effect"
 import { HttpClient } from "effect/http"

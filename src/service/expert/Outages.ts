@@ -16,7 +16,7 @@ interface ItemFailures extends Failures {
   reported: boolean
 }
 
-/** Up to this many consecutive failures do not pause the expert, because the items may have caused them. */
+/** The expert is paused for all items after more consecutive failures than this. Fewer may be due to single items. */
 const maxToleratedFailures = 3
 const seconds = 1_000
 const minutes = 60 * seconds
@@ -74,7 +74,7 @@ export const make = () => {
             due.push(itemId)
           }
           if (!item.reported) nextDue = Math.min(nextDue, item.until)
-          // The item was not retried within an hour, so another expert has probably judged it.
+          // If no retry follows within an hour, the entry is deleted to free memory. Another expert may have voted.
           if (item.reported && item.until + hours < now) failuresByExpert.delete(expert)
         }
         if (failuresByExpert.size === 0) items.delete(itemId)

@@ -1,7 +1,8 @@
 /**
  * Runs the automatic experts: claims items, asks the experts in order, and records their votes. Experts that fail are
- * retried with backoff. If they cannot give all votes on a task, it stays open, or `cancelUnanswered` ends it. If only
- * models may judge it, a prompt ends early once a model has no answer and all others have voted.
+ * retried with backoff. If the experts cannot give all votes on a task, the task stays open, or `cancelUnanswered` ends
+ * the task. If only language models may vote on a task, a model may have no answer to a prompt. The prompt is then
+ * complete with fewer votes, as soon as all other models have voted on it.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -24,7 +25,7 @@ export interface WorkforceOptions {
 const maxClaimed = 32
 /** Maximum number of claimed tasks if the experts are slow. More tasks would only wait for the experts. */
 const maxTasksOfSlow = 8
-/** An expert with a `concurrency` above this asks in batches. `limitsOf` then limits claimed items, not tasks. */
+/** Only experts that send batches have a higher `concurrency`. With such an expert, `limitsOf` limits claimed items. */
 const maxUnbatchedConcurrency = 1_000
 
 const limitsOf = (experts: ReadonlyArray<Expert>) => {
@@ -40,7 +41,7 @@ const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string
   (outcome === "cancelled"
     ? "the next run asks the automatic experts again"
     : outcome === "shortened"
-      ? "voting on these prompts ends without the missing votes"
+      ? "these prompts are completed with fewer votes"
       : voters === "judges"
         ? "only language models may vote on this task, so start the service with more of them (--expert judge:MODEL)"
         : "people can still vote, and a restart of the service asks the automatic experts again")
@@ -83,7 +84,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       if (hasToldOfPeople) return Effect.void
       hasToldOfPeople = true
       return Effect.logInfo(
-        `Task ${taskId} needs more votes than automatic experts can give, so it waits for people; this is not logged again for other tasks`,
+        `Task ${taskId} needs more votes than automatic experts can give, so it waits for people. Other tasks that wait for people are not logged`,
       )
     })
 
@@ -105,7 +106,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, claim, say), (outcome) => {
         const silent = outcome.judged.answers.find(({ vote }) => Result.isFailure(vote))
-        // If `isDone`, the queue counts the prompt as done, with the votes that it has.
+        // If only language models may vote and one has no answer, the queue may complete the prompt with fewer votes.
         const isDone = voters === "judges" && silent !== undefined
         if (outcome.lacking > 0 && !isDone) {
           unanswered++
@@ -137,7 +138,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     if (unanswered > 0) {
       return yield* giveUp({ taskId, voters, lacking: unanswered, prompts }, failed ?? unknown, withoutAnswer)
     }
-    if (failed !== undefined) yield* report(failing, taskId, "got no vote from one expert", failed)
+    if (failed !== undefined) yield* report(failing, taskId, "has a prompt that an expert could not judge", failed)
   })
 
   const claim = Effect.fnUntraced(function* () {
@@ -191,7 +192,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
         short,
         taskId,
         "has fewer votes",
-        `language models have no answer to ${lacking} of ${prompts} prompts; voting on these prompts ends without the missing votes`,
+        `language models have no answer to ${lacking} of ${prompts} prompts; these prompts are completed with fewer votes`,
       )
     }
     for (const task of unanswered) if (cancels || task.voters === "judges") yield* giveUp(task)

@@ -22,12 +22,13 @@ const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
 const withPolicy = HttpRouter.middleware(
   Effect.gen(function* () {
     const compressed = yield* CompressedBodies.make
-    let known: { readonly body: unknown; readonly policy: string } | undefined
+    let cachedPolicy: { readonly body: unknown; readonly policy: string } | undefined
     return (handled) =>
       compressed(handled).pipe(
         Effect.map((response) => {
-          if (known?.body !== response.body) known = { body: response.body, policy: policyOf(textOf(response)) }
-          return HttpServerResponse.setHeader(response, "content-security-policy", known.policy)
+          if (cachedPolicy?.body !== response.body)
+            cachedPolicy = { body: response.body, policy: policyOf(textOf(response)) }
+          return HttpServerResponse.setHeader(response, "content-security-policy", cachedPolicy.policy)
         }),
       )
   }),

@@ -155,14 +155,14 @@ const withKeywords = (keywords: Record<string, Json>) => {
 
 const operation = (value: unknown, rateLimited: boolean, open: (schema: unknown) => unknown): unknown => {
   if (!isObject(value) || !isObject(value["responses"])) return value
-  const said = operations[String(value["operationId"])]
+  const operationTexts = operations[String(value["operationId"])]
   const responses = Object.fromEntries(
     Object.entries(value["responses"]).map(([status, response]) => [
       status,
       isObject(response)
         ? {
             ...response,
-            description: said?.statuses[status] ?? response["description"],
+            description: operationTexts?.statuses[status] ?? response["description"],
             headers: {
               ...(isObject(response["headers"]) && response["headers"]),
               ...(status !== "401" && headers(rateLimited)),
@@ -172,7 +172,7 @@ const operation = (value: unknown, rateLimited: boolean, open: (schema: unknown)
         : response,
     ]),
   )
-  return open({ ...value, summary: said?.summary, responses })
+  return open({ ...value, summary: operationTexts?.summary, responses })
 }
 
 const complete = (decided: ApiSettings) => (document: Record<string, unknown>) => {

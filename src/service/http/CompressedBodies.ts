@@ -15,26 +15,29 @@ export const make = Effect.gen(function* () {
   const platform = yield* HttpPlatform.HttpPlatform
   const { algorithms, compressResponse } = platform.compression
   const oneAtATime = yield* Semaphore.make(1)
-  const kept = new WeakMap<HttpBody.HttpBody, Map<HttpPlatform.CompressionAlgorithm, Compressed>>()
+  const cache = new WeakMap<HttpBody.HttpBody, Map<HttpPlatform.CompressionAlgorithm, Compressed>>()
 
   const compressed: typeof compressResponse = Effect.fnUntraced(function* (response, algorithm, options) {
     const { body } = response
     if (body._tag !== "Uint8Array") return response
-    const find = Effect.sync(() => kept.get(body)?.get(algorithm))
+    const find = Effect.sync(() => cache.get(body)?.get(algorithm))
     const compress = Effect.gen(function* () {
-      const found = yield* find
-      if (found !== undefined) return found
+      const cachedBody = yield* find
+      if (cachedBody !== undefined) return cachedBody
       const { body: packed, headers } = yield* compressResponse(response, algorithm, options)
       const made = {
         body: packed,
         headers: Object.fromEntries(Object.entries(headers).filter(([name]) => ofCompression.includes(name))),
       }
-      kept.set(body, (kept.get(body) ?? new Map<HttpPlatform.CompressionAlgorithm, Compressed>()).set(algorithm, made))
+      cache.set(
+        body,
+        (cache.get(body) ?? new Map<HttpPlatform.CompressionAlgorithm, Compressed>()).set(algorithm, made),
+      )
       return made
     })
     // The compression is not interrupted, because other requests may wait for its result.
-    const found = (yield* find) ?? (yield* oneAtATime.withPermit(Effect.uninterruptible(compress)))
-    return HttpServerResponse.setHeaders(HttpServerResponse.setBody(response, found.body), found.headers)
+    const smallBody = (yield* find) ?? (yield* oneAtATime.withPermit(Effect.uninterruptible(compress)))
+    return HttpServerResponse.setHeaders(HttpServerResponse.setBody(response, smallBody.body), smallBody.headers)
   })
 
   const keeping = HttpPlatform.HttpPlatform.of({

@@ -56,9 +56,9 @@ export const make = (limits: RequestLimits) => {
   const ofTokens = new Map<string, Semaphore.Semaphore>()
 
   const ofToken = (tokenId: string) => {
-    const found = ofTokens.get(tokenId) ?? Semaphore.makeUnsafe(maxBodiesPerToken * bodyBytes)
-    ofTokens.set(tokenId, found)
-    return found
+    const semaphore = ofTokens.get(tokenId) ?? Semaphore.makeUnsafe(maxBodiesPerToken * bodyBytes)
+    ofTokens.set(tokenId, semaphore)
+    return semaphore
   }
 
   const take = (room: Semaphore.Semaphore, bytes: number) =>

@@ -27,10 +27,10 @@ export const layer = (routes: ReadonlyArray<Route>): Layer.Layer<never, never, H
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
       for (const [path, served] of Map.groupBy(routes, (route) => route.path)) {
-        const taken = new Set(served.map(({ method }) => method))
-        const allow = [...taken, ...(taken.has("GET") ? ["HEAD"] : [])].join(", ")
+        const routeMethods = new Set(served.map(({ method }) => method))
+        const allow = [...routeMethods, ...(routeMethods.has("GET") ? ["HEAD"] : [])].join(", ")
         for (const method of methods) {
-          if (!taken.has(method)) yield* router.add(method, path, refuse(allow))
+          if (!routeMethods.has(method)) yield* router.add(method, path, refuse(allow))
         }
       }
     }),

@@ -13,21 +13,23 @@ const unlimited: RateLimit.Allowance = { headers: {}, retryAfterSeconds: undefin
 
 const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
   const tokens = yield* Tokens
-  const given = options.token === undefined ? undefined : Secrets.hash(Redacted.value(options.token))
+  const startupTokenHash = options.token === undefined ? undefined : Secrets.hash(Redacted.value(options.token))
   const take =
     options.rateLimit === undefined ? () => Effect.succeed(unlimited) : yield* RateLimit.make(options.rateLimit)
 
   const accept = (token: string): Effect.Effect<Option.Option<AcceptedToken>> => {
     if (token === "") return Effect.succeedNone
     const hash = Secrets.hash(token)
-    return hash === given ? Effect.succeedSome({ tokenId: "given", organization: "default" }) : tokens.accept(hash)
+    return hash === startupTokenHash
+      ? Effect.succeedSome({ tokenId: "given", organization: "default" })
+      : tokens.accept(hash)
   }
 
   return {
     accept,
     /** Counts one request against the token's rate limit, unless the limit refuses it. */
     take,
-    hasStartupToken: given !== undefined,
+    hasStartupToken: startupTokenHash !== undefined,
   }
 })
 

@@ -84,8 +84,9 @@ export const withProblems = (options: {
   Effect.fnUntraced(function* (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const bodyBytes = options.bodyBytes(request)
-    // The handler's fiber ends with the request's scope, after the response was sent. If it ended earlier, the
-    // connection would close while the body is still being read, and the client would not get the response.
+    // The handler runs in the request's scope, which closes after the response is sent. Therefore, a timeout does not
+    // interrupt the handler. An interruption would close the connection while the body arrives, and the client would
+    // not get the response.
     const fiber = yield* handled.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytes)),
       Effect.forkScoped({ startImmediately: true }),
@@ -117,8 +118,8 @@ export const withProblems = (options: {
       return HttpServerResponse.setHeader(response, "www-authenticate", "Bearer")
     }
     if (response.status === 415 && response.headers["content-type"] !== ProblemDetails.contentType) {
-      const found = request.headers["content-type"]
-      const detail = `Send the body as application/json, not as ${found ?? "an unknown type"}.`
+      const contentType = request.headers["content-type"]
+      const detail = `Send the body as application/json, not as ${contentType ?? "an unknown type"}.`
       return yield* HttpServerRespondable.toResponse(new Problems.UnsupportedMediaType({ detail }))
     }
     return response

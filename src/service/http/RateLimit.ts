@@ -1,4 +1,7 @@
-/** Rate limits by token bucket, with the headers of draft-ietf-httpapi-ratelimit-headers. A restart fills buckets. */
+/**
+ * Limits the rate of requests by token bucket. Responses have the headers of draft-ietf-httpapi-ratelimit-headers.
+ * Buckets are kept in memory: after a restart of the service, every client may send a full burst again.
+ */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 

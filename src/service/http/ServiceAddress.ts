@@ -1,7 +1,8 @@
 /**
- * The service's address, and the check whether a request comes from its own pages. To prevent DNS rebinding, a service
- * on loopback accepts only loopback names and its public name as `Host`. With a public URL, a peer with a loopback or
- * private address counts as a proxy: the client's address is then the last one in the peer's `X-Forwarded-For`.
+ * The service's address. Checks whether a request comes from the service's own pages. A service on loopback accepts
+ * only two kinds of `Host`: loopback names, and the service's public name. This prevents DNS rebinding. If the service
+ * has a public URL, a loopback or private address is the address of a proxy. In this case, the client's address is the
+ * last one in the proxy's `X-Forwarded-For`.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
@@ -39,7 +40,7 @@ const networkOf = (address: NetAddress.IpAddress): string => {
   })
 }
 
-/** Whether the address is loopback or private, as the address of a proxy in front of the service must be. */
+/** Whether the address is loopback or private. A proxy in front of the service must have such an address. */
 const isNear = (address: NetAddress.IpAddress): boolean => {
   if (NetAddress.isLoopback(address)) return true
   if (NetAddress.isIpv4Address(address)) return NetAddress.isPrivate(address)

@@ -73,14 +73,14 @@ export const HeldItem = Schema.Struct({
   item_id: Schema.Int,
   guidelines: Schema.NullOr(Schema.String),
   guidelines_version: Schema.Int,
-  /** The version that this expert saw last. Null if the guidelines have not changed since then. */
+  /** The older guidelines that this expert saw last: version and text. Null if the page has no change to announce. */
   guidelines_change: Schema.NullOr(Schema.Struct({ from: Schema.Int, before: Schema.String })),
   rubric: Rubric,
   prompt: Schema.String,
   /** The messages of the prompt. Null if the prompt is a text and not a conversation. */
   turns: Schema.NullOr(Schema.Array(Message)),
   completions: Schema.Array(Schema.String),
-  /** The messages of each completion. A completion that is a text and calls no tools has null. */
+  /** The messages of each completion. The value for a completion is null if the completion is plain text. */
   completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
   draft: Schema.NullOr(Draft),
   undone: Schema.Boolean,

@@ -19,7 +19,7 @@ export const GroupSummary = Schema.Struct({
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** The number of items that wait for new people: all active people have seen them or an equal item. */
+  /** The number of items that wait for new people. All active people have seen the item, or one with equal content. */
   waiting: Schema.Int,
   /** The number of items for language models only, on which no model of the service can still vote. */
   waiting_for_judges: Schema.Int,
@@ -68,7 +68,9 @@ export const GroupDetail = Schema.Struct({
   flagged: Schema.Int,
   days: Days,
   /**
-   * Most votes first. `compared`: votes on complete items whose other votes have one favorite; `agreed`: for this one.
+   * The experts with votes on the group, most votes first. A vote is compared if its item is complete, and the other
+   * votes on the item have a single favorite. `compared` counts an expert's compared votes. `agreed` counts the
+   * compared votes for the favorite.
    */
   experts: Schema.Array(
     Schema.Struct({

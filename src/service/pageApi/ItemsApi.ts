@@ -1,4 +1,7 @@
-/** The part of `DashboardApi` about items. New items do not move older ones to other pages of a list. */
+/**
+ * The part of `DashboardApi` about items. Each page of a list begins after the last item of the previous page, even if
+ * new items have arrived.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { formats } from "../../domain/VoteRow.ts"
@@ -15,7 +18,7 @@ export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.Stri
 
 /** One entry for all equal items: same prompt, completions, guidelines, and group. Canceled items stay separate. */
 export const ItemSummary = Schema.Struct({
-  /** The members up to `prompt` describe the newest item that fits the filter. */
+  /** `item_no`, `task_id`, `group_id`, `index`, and `prompt` belong to the newest item that matches the filter. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,

@@ -14,7 +14,10 @@ const progress = {
   votes_needed: Schema.Int,
 }
 const Bound = Schema.NullOr(Schema.Finite)
-/** `agreed` counts the compared votes that agree with the majority of the other votes on their item. */
+/**
+ * A vote is compared if the other votes on its item have a single favorite. `compared` counts these votes. `agreed`
+ * counts the compared votes for the favorite.
+ */
 const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: Bound }
 
 export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const
@@ -31,11 +34,11 @@ export const StuckWork = Schema.Struct({
    * - `webhook`: deliveries fail, or the service has disabled the webhook.
    */
   kind: Schema.Literals(stuckKinds),
-  /** The id of the task, group, or expert. Empty for the webhook. */
+  /** The id of the task, group, or expert whose work is stuck. Empty if `kind` is `webhook`. */
   id: Schema.String,
   /** The position of the item in the task. Null if `id` is not a task's id. */
   index: Schema.NullOr(Schema.Int),
-  /** For `held` and `outage`, the expert's name. For `doubt`, the batch's name. Otherwise empty. */
+  /** If `kind` is `held` or `outage`, the expert's name. If `kind` is `doubt`, the batch's name. Otherwise empty. */
   name: Schema.String,
   at: Schema.NullOr(Millis),
 })
@@ -49,7 +52,9 @@ export const OverviewReport = Schema.Struct({
   disagreements: Schema.Int,
   /** Votes on each of the last 30 days (UTC), oldest first. */
   days: Schema.Array(Schema.Struct({ day: Millis, people: Schema.Int, automatic: Schema.Int })),
-  /** This week and the 11 before it, oldest first, without weeks that have no compared votes. `week` is a Monday. */
+  /**
+   * The last 12 weeks, oldest first. Weeks without compared votes are left out. `week` is the start of a Monday (UTC).
+   */
   weeks: Schema.Array(Schema.Struct({ week: Millis, ...agreement })),
   /** The 50 experts with the most votes in the last 28 days. `seconds` covers a person's latest 100 votes. */
   experts: Schema.Array(

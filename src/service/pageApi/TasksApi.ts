@@ -117,7 +117,9 @@ const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
   payload: Schema.Struct({
     votes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })),
-    /** Zero-based positions of prompts. Null selects all prompts that no lead has decided or withdrawn. */
+    /**
+     * Zero-based positions of the prompts to reopen. Null reopens all prompts without a lead's decision or withdrawal.
+     */
     prompts: Schema.NullOr(Schema.NonEmptyArray(Schema.Int)),
   }),
   success: Schema.Struct({ prompts: Schema.Int }),

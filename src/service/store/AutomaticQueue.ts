@@ -12,7 +12,10 @@ import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 
-/** The tasks that an expert has yet to check: those in `tasks`, and all with an open item after `itemId`. */
+/**
+ * Where an expert's search for items continues. The search still has to visit the tasks in `tasks`, and all tasks with
+ * an open item after `itemId`.
+ */
 interface Cursor {
   itemId: number
   readonly tasks: Set<number>
@@ -44,8 +47,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const work = yield* Latch.make(true)
 
   const cursorOf = (expert: string): Cursor => {
-    const found = cursors.get(expert)
-    if (found !== undefined) return found
+    const existingCursor = cursors.get(expert)
+    if (existingCursor !== undefined) return existingCursor
     const cursor = { itemId: 0, tasks: new Set<number>() }
     cursors.set(expert, cursor)
     return cursor
@@ -95,14 +98,15 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
-    asked: ReadonlyArray<AutomaticExpert>,
+    activeExperts: ReadonlyArray<AutomaticExpert>,
     request: ClaimRequest,
   ) {
     const { voters } = task
-    if (voters === "people" || (voters === null && asked.length === 0)) return noClaim
+    if (voters === "people" || (voters === null && activeExperts.length === 0)) return noClaim
     const assigned = yield* voting.lanes.assignedTo(task.organization, task.group_id)
-    const allowed = assigned === undefined ? asked : asked.filter(({ expert_no }) => assigned.has(expert_no))
-    if (allowed.length === 0 && asked.length > 0) return noClaim
+    const allowed =
+      assigned === undefined ? activeExperts : activeExperts.filter(({ expert_no }) => assigned.has(expert_no))
+    if (allowed.length === 0 && activeExperts.length > 0) return noClaim
     const experts = voters === "judges" ? allowed.filter(({ kind }) => kind === "judge") : allowed
     const items = itemsOf(sql, task.seq)
     const answered = new Set<string>()
@@ -129,7 +133,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
     let lacking = 0
     const closed: Array<number> = []
-    const isShared = task.group_id !== task.task_id && asked.length > 1
+    const isShared = task.group_id !== task.task_id && activeExperts.length > 1
     // The order decides which experts are asked if an item needs fewer votes than there are experts.
     const isOrdered = isShared && task.has_equal_items === 1 && open.some(({ open }) => open < experts.length)
     const inOrder = isOrdered ? yield* equal.orderFor(task.seq) : undefined
@@ -154,7 +158,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // While other items of the task are claimed, `lacking` stays 0. The task is checked again when those claims end.
+      // If other items of the task are claimed, items without an expert are not reported yet. When the claims end, all
+      // cursors visit the task again.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
     }
@@ -252,7 +257,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         until: ({ claims, idle, shortened, unanswered }) =>
           [claims, shortened, unanswered].some((tasks) => tasks.length > 0) || idle !== undefined,
       }),
-      // The failed transaction may already have moved cursors, so all items are checked again.
+      // The transaction is rolled back, but cursors may have moved. So all experts search again from the first item.
       Effect.onError(() => Effect.sync(reconsiderAll)),
     )
 
@@ -269,7 +274,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const votes: Array<NewVote> = []
     const setAside: Array<readonly [number, number, string]> = []
     const changes = judged.map(({ answers, guidelinesVersion, itemId }) => {
-      let given = 0
+      let voteCount = 0
       for (const { expert, vote } of answers) {
         const row = active.get(expert)
         if (row === undefined) continue
@@ -278,7 +283,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           setAside.push([itemId, expertNo, toStorableText(vote.failure)])
           continue
         }
-        given++
+        voteCount++
         votes.push({
           itemId,
           expertNo,
@@ -292,16 +297,16 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           shownAt: null,
         })
       }
-      return [itemId, given] as const
+      return [itemId, voteCount] as const
     })
     if (setAside.length > 0) {
       yield* sql`INSERT OR REPLACE INTO set_aside (item_id, expert_no, kind, reason, at)
         SELECT value ->> 0, value ->> 1, 'skip', value ->> 2, ${now} FROM json_each(${JSON.stringify(setAside)})`
     }
-    const [, given] = changes[0]!
-    const wholeTask = judged.length === task.prompts && changes.every((change) => change[1] === given)
+    const [, voteCount] = changes[0]!
+    const wholeTask = judged.length === task.prompts && changes.every((change) => change[1] === voteCount)
     const items = yield* wholeTask
-      ? sql<ItemRow>`UPDATE item SET votes = votes + ${given}, open = open + claimed - ${given}, claimed = 0
+      ? sql<ItemRow>`UPDATE item SET votes = votes + ${voteCount}, open = open + claimed - ${voteCount}, claimed = 0
           WHERE ${itemsOf(sql, seq)} RETURNING item_id, votes, extra_votes, open`
       : sql<ItemRow>`UPDATE item SET votes = votes + (value ->> 1), open = open + claimed - (value ->> 1), claimed = 0
           FROM json_each(${JSON.stringify(changes)}) WHERE item_id = value ->> 0 RETURNING item_id, votes, extra_votes, open`
@@ -341,7 +346,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
-    /** Waits for a new task, or items to check again. Returns at once if either came after the last `claim` began. */
+    /**
+     * Waits until there may be something to claim, such as a new task or a returned item. Returns at once if this has
+     * happened since the last `claim` began.
+     */
     awaitWork: work.await,
     /** Announces a new task. Call it inside the `Database.write` that creates the task. */
     wake: Effect.asVoid(work.open),

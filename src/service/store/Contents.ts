@@ -1,9 +1,10 @@
 /**
  * Tracks which people have seen which items. Items are equal (have the same `content`) if they have the same prompt,
- * group, guidelines, and completions in any order. Usually, nobody gets two equal items: the second one waits for
- * another person. With `AllowRepeatedVotes`, and for gold items, an item that everybody has seen is shown again, to the
- * people who saw it least often. "Everybody" means the people who may judge the item and were active in the last seven
- * days. `content` is a hash (`contentOf`). A collision only delays votes.
+ * group, guidelines, and completions in any order. Usually, a person who has seen an item gets no equal item. The equal
+ * item waits for another person. Gold items can be repeated, and with `AllowRepeatedVotes`, all items can. They are
+ * shown again after all people who may judge them have seen them, first to the people who saw them least often. People
+ * who were absent for seven days do not count. If unequal items have the same hash (`contentOf`), some votes are
+ * delayed.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -64,7 +65,10 @@ export const make = Effect.gen(function* () {
       AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
         OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))`
 
-  /** Selects the experts who may still vote on the item `row`, even if they have seen an equal item. */
+  /**
+   * Selects the active experts who have not voted on the item, have not set it aside, and do not hold it. Equal items
+   * are ignored. `row` is the alias of a table with `item_id`.
+   */
   const eligible = (kinds: ReadonlyArray<string>, row: string, lane: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
@@ -73,7 +77,10 @@ export const make = Effect.gen(function* () {
       AND NOT EXISTS (${met("hold")} AND met.held_until IS NOT NULL)`
   }
 
-  /** Selects the people for whom the item waits. `row` is the alias of a table with `item_id` and `content`. */
+  /**
+   * Selects the people whom the item waits for: those who have seen equal items fewer than `times` times. `row` is the
+   * alias of a table with `item_id` and `content`.
+   */
   const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) =>
     sql`${eligible(["person"], row, lane)} AND ${timesSeen(sql.literal(`${row}.content`), sql`other.expert_no`)} < ${times}`
 
@@ -147,7 +154,7 @@ export const make = Effect.gen(function* () {
   })
 
   const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
-    // Votes on a canceled task count only if the task may be opened again (`unanswered`).
+    // Votes on a canceled task are ignored, unless the service may reopen the task (`unanswered`).
     const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
       ON other.content = item.content AND other.item_id <> item.item_id
       JOIN task ON task.seq = other.item_id / ${maxPrompts} AND (status <> 'cancelled' OR unanswered = 1)
@@ -156,7 +163,10 @@ export const make = Effect.gen(function* () {
     return votes.length > 0
   })
 
-  /** Call this when people become absent. Items that waited only for absent people return to the queue. */
+  /**
+   * Call this when people become absent, or may no longer judge a group. A repeatable item that waited for these people
+   * alone returns to the queue. People who have seen an equal item can then judge it.
+   */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
   /** Lets a person judge several equal items if they are gold items. */

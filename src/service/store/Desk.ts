@@ -1,8 +1,9 @@
 /**
- * Changes that managers make: decisions, withdrawn prompts, further votes, and void votes. The commit of a change also
- * stores its webhook event, and replaces the published result. If a prompt has neither a vote nor a decision left, the
- * result is withdrawn instead. No vote is deleted. Voiding and restoring votes take one commit per task. If a crash
- * interrupts this action, an operator can repeat it.
+ * Changes that managers make: decisions, withdrawn prompts, additional votes, and void votes. One commit stores a
+ * change of a task, the webhook event, and the new published result. If a prompt then has neither a vote nor a
+ * decision, the commit deletes the published result. Votes are never deleted. Voiding or restoring the votes of an
+ * expert takes one commit per task. If a crash interrupts these commits, an operator can void or restore the votes
+ * again.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions completes or reopens tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -57,7 +58,10 @@ const make = Effect.gen(function* () {
     yield* voting.withdraw(organization, group_id)
   })
 
-  /** Updates a task after items changed. Call `uncompare` for each item first, or the agreement counts twice. */
+  /**
+   * Updates a task after the items `itemIds` changed. Call `voting.uncompare` for each of these items first. Otherwise,
+   * their agreement is counted twice.
+   */
   const settle = Effect.fnUntraced(function* (
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
@@ -70,7 +74,7 @@ const make = Effect.gen(function* () {
     for (const itemId of itemIds) {
       const [item] = yield* recountItem(task, itemId)
       if (item!.open > 0) open.push(itemId)
-      // If votes are missing, the item is compared later, when its last vote is given.
+      // Unfinished items are left out: `voting.give` compares their votes when the last vote arrives.
       if (item!.votes > 1 && item!.isDone === 1) yield* voting.compare(task, itemId)
     }
     if (open.length > 0) {
@@ -90,7 +94,7 @@ const make = Effect.gen(function* () {
     const event = { organization: task.organization, groupId: task.group_id, taskIds: [task.task_id] }
 
     if (done === task.prompts && status !== "completed") {
-      // `Completions` completes the task at the end of its grace time.
+      // `VoteQueue` completes the task at the end of its grace time.
       if (task.completes_at !== null) return "same" as const
       const whole = yield* voting.openTask(seq)
       yield* voting.complete(whole!, sql`status = 'completed'`, now)
@@ -246,7 +250,10 @@ const make = Effect.gen(function* () {
       return items.length
     })
 
-  /** Requests votes from experts who have not judged the prompts. The task keeps its result until the votes exist. */
+  /**
+   * Requests additional votes, from experts who have not judged the prompts yet. The published result stays until the
+   * task has all these votes.
+   */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
@@ -264,7 +271,9 @@ const make = Effect.gen(function* () {
             AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
             RETURNING item_id, ${votes} AS votes`
         if (items.length > 0) return items
-        return yield* conflict("No prompt can be judged again: each is decided, withdrawn, or missing.")
+        return yield* conflict(
+          "No votes can be requested: each of these prompts has a decision, is withdrawn, or does not exist.",
+        )
       }),
   )
 
@@ -378,7 +387,8 @@ const make = Effect.gen(function* () {
       }),
     )
     const move = (task: Voting.Task, itemIds: ReadonlyArray<number>) => {
-      // A vote stays void if another expert has voted instead, or is judging the item now.
+      // Restores a vote only if its item lacks a vote. Otherwise, another expert has voted instead or is judging the
+      // item, and the vote stays void.
       const mine = sql`voiding_id = ${voidingId} AND item_id IN (
         SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
           AND votes < ${task.votes_required} + extra_votes

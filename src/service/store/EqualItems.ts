@@ -19,7 +19,10 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
     WHERE item.${itemsOf(sql, seq)} AND item.open > 0`
 }
 
-/** If an item of the task equals an older item, marks the task, and the task of the oldest equal item. */
+/**
+ * Sets `has_equal_items` if an item of the task has the same `content` as an older item. The flag is set for this task,
+ * and for the task of the oldest item with this `content`.
+ */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (
       SELECT item_id, (SELECT MIN(other.item_id) FROM item AS other INDEXED BY item_of_content

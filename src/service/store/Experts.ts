@@ -28,7 +28,7 @@ export interface Row extends Pick<
 export const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }: Row): ExpertSummary => ({
   ...row,
   active: row.active === 1,
-  // Accepting the invitation sets `last_seen_at`.
+  // A person joins by accepting an invitation, which sets `last_seen_at`.
   joined: row.kind !== "person" || row.last_seen_at !== null,
   majority: { agreed, of: compared },
   gold: { right: gold_right, of: gold_judged },
@@ -62,7 +62,8 @@ const make = Effect.gen(function* () {
   })
 
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
-    // A new expert reads all open items from the first on, so earlier rows of `returned_item` need no second read.
+    // A new expert searches all open items, beginning with the first. So the expert can skip the present rows of
+    // `returned_item`, which lists some of these items again.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
       VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
         COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -85,7 +86,10 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** Adds a person. `along` runs in the same write. Fails with `Conflict` if another expert has the name. */
+  /**
+   * Adds a person, and runs the effect `along` in the same transaction. Fails with `Conflict` if an expert with this
+   * name exists.
+   */
   const invite = Effect.fn("Experts.invite")(function* <A>(
     name: string,
     along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
@@ -151,18 +155,19 @@ const make = Effect.gen(function* () {
           yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
         }
         yield* along
-        // Other automatic experts may have passed over items that this expert was to judge. They check all items again.
+        // Items that were reserved for this expert may now go to other automatic experts. Their cursors may already be
+        // past these items, so all experts search again from the first item.
         if (rows.some(({ kind }) => kind !== "person")) queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows
       }),
     )
-    // From here on, the deactivated expert gets no more items, so all held items can be released.
+    // The expert is inactive now and gets no new items. So this call releases every item that the expert holds.
     if (!active) yield* queue.release(expertId)
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   }, Effect.uninterruptible)
 
-  /** Records that the expert is active, so that items wait for the expert again. Writes at most once a minute. */
+  /** Records that the expert is present now, which ends an absence (`away`). Writes at most once a minute. */
   const touch = Effect.fn("Experts.touch")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const seen = yield* sql`SELECT 1 FROM expert

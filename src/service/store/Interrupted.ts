@@ -1,6 +1,7 @@
 /**
  * Runs when the service starts. The items that automatic experts had claimed return to the queue. Tasks that were
- * canceled because no expert had an answer are reopened, and completed if they already have all their votes.
+ * canceled because no expert had an answer are reopened. If a reopened task already has all its votes, the service
+ * completes the task.
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -29,10 +29,10 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
     const [first] = yield* sql<{ place: number; item_id: number; isDeferred: number }>`
       SELECT ${columns}, ${isDeferred} AS "isDeferred" FROM ${open} ORDER BY ${place} LIMIT 1`
     if (first === undefined || first.isDeferred === 0) return first
-    const [found] = yield* sql<{ place: number; item_id: number }>`
+    const [next] = yield* sql<{ place: number; item_id: number }>`
       SELECT ${columns} FROM ${open} AND NOT ${isDeferred} ORDER BY ${place} LIMIT 1`
-    yield* contents.defer(expertNo, sql`${open} AND ${place} < ${found?.place ?? Number.MAX_SAFE_INTEGER}`)
-    return found
+    yield* contents.defer(expertNo, sql`${open} AND ${place} < ${next?.place ?? Number.MAX_SAFE_INTEGER}`)
+    return next
   })
 
   const toEnd = sql`COALESCE((SELECT MAX(item_id) FROM item), 0)`
@@ -74,8 +74,8 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
     const lanes = [{ lane: 0, priority: 0, ...cursors }, ...(yield* openTo(expert_no))]
     const byPriority = Map.groupBy(lanes, ({ priority }) => priority)
     for (const [, equal] of [...byPriority].toSorted(([a], [b]) => b - a)) {
-      const found = yield* Effect.forEach(equal, (lane) => nextInLane(expert_no, lane))
-      const [first] = found.filter((next) => next !== undefined).toSorted((a, b) => a.itemId - b.itemId)
+      const candidates = yield* Effect.forEach(equal, (lane) => nextInLane(expert_no, lane))
+      const [first] = candidates.filter((next) => next !== undefined).toSorted((a, b) => a.itemId - b.itemId)
       if (first === undefined) continue
       yield* advance(expert_no, first.at, first.to)
       return first.itemId

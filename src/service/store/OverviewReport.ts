@@ -1,7 +1,8 @@
 /**
- * The report on all work, computed at most every five seconds. No query reads all votes. An item is unassignable if too
- * few experts may vote on it. The search for such items reads the oldest 10,000 open items, and items that were set
- * aside or have void votes. It ignores qualification.
+ * The report on all work, computed at most every five seconds. No query reads all votes. An item is unassignable if it
+ * needs more votes than there are experts who may vote on it. The search for unassignable items reads the oldest 10,000
+ * open items, all items that experts skipped or flagged, and all items with void votes. The search does not check
+ * whether people are qualified.
  */
 import { Clock, Effect } from "effect"
 import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"

@@ -71,7 +71,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return closed.length > 0 ? undefined : task
   })
 
-  /** Call this before the first change in a `Database.write`. A refused vote does not roll back earlier changes. */
+  /**
+   * Checks a submission and returns the vote. Call this before the first change in a `Database.write`, because the
+   * transaction is not rolled back if the vote is refused.
+   */
   const voteOf = Effect.fnUntraced(function* (task: Task, subject: Subject, submission: Submission, now: number) {
     const { expertId, expertNo, isRepeated, itemId, order, shownAt } = subject
     const choice = yield* orMalformed(Places.toIndices(submission, order))

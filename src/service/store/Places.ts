@@ -18,7 +18,8 @@ export const toIndices = (
   const index = order[place]
   if (index === undefined) return Result.fail(`There is no completion at position ${place + 1}.`)
   if (ranking === undefined || ranking === null) return Result.succeed({ choice: index })
-  if (top?.includes(place) !== true) return Result.fail("The choice is not in the first group of the ranking.")
+  if (top?.includes(place) !== true)
+    return Result.fail("The chosen completion is not among the completions that the ranking puts first.")
   return Result.succeed({ choice: index, ranking: mapGroups(ranking, (place) => order[place]!) })
 }
 

@@ -61,8 +61,8 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     const { judged, right } = round!
     const isQualified = of === 0 || decision.kind === "admit" || (yield* hasVotedSince(expertNo, decision.last_vote))
     if (!isQualified && judged < of) {
-      const known = yield* judgedSince(expertNo, decision.n)
-      return keys.some((key) => !known.has(key))
+      const judgedKeys = yield* judgedSince(expertNo, decision.n)
+      return keys.some((key) => !judgedKeys.has(key))
         ? { state: "qualifying", judged, right, reason: undefined }
         : {
             state: "unavailable",

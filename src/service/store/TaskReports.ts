@@ -116,7 +116,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
     return prompts.slice(start, end).map((prompt, i): TaskItem => {
       const isAtIndex = ({ item_id }: { readonly item_id: number }) => item_id === first + i
-      const given = votes.filter(isAtIndex)
+      const itemVotes = votes.filter(isAtIndex)
       const decision = decisions.get(first + i)
       const { extra_votes, missing } = counts[i]!
       const done = missing === 0 || decision !== undefined
@@ -126,7 +126,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         completions: prompt.completions,
         done,
         extra_votes,
-        votes: given.map(namedVoteOf),
+        votes: itemVotes.map(namedVoteOf),
         held_by: [...holds, ...claims].filter(isAtIndex).map(({ name }) => name),
         set_aside: setAside.filter(isAtIndex).map(({ kind, name, reason }) => ({ expert_name: name, kind, reason })),
         flags: flags
@@ -135,7 +135,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         voided: voided.filter(isAtIndex).map(namedVoteOf),
         replaced: replaced.filter(isAtIndex).map(namedVoteOf),
         ...leadOf(decision),
-        result: done && given.length > 0 ? outcomeOf(Tally.tally(prompt.completions, given.map(voteOf))) : null,
+        result: done && itemVotes.length > 0 ? outcomeOf(Tally.tally(prompt.completions, itemVotes.map(voteOf))) : null,
       }
     })
   })

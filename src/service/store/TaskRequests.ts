@@ -21,20 +21,20 @@ const maxBytes = 16 * 1024 * 1024
 
 const make = Effect.gen(function* () {
   const { sql } = yield* Database
-  const kept = new Map<number, { readonly content: TaskContent; readonly bytes: number }>()
-  let keptBytes = 0
+  const cache = new Map<number, { readonly content: TaskContent; readonly bytes: number }>()
+  let cachedBytes = 0
 
   const forget = (seq: number) => {
-    keptBytes -= kept.get(seq)?.bytes ?? 0
-    kept.delete(seq)
+    cachedBytes -= cache.get(seq)?.bytes ?? 0
+    cache.delete(seq)
   }
 
   const keep = (seq: number, content: TaskContent, bytes: number) => {
     forget(seq)
-    kept.set(seq, { content, bytes })
-    keptBytes += bytes
-    for (const oldest of kept.keys()) {
-      if (keptBytes <= maxBytes) break
+    cache.set(seq, { content, bytes })
+    cachedBytes += bytes
+    for (const oldest of cache.keys()) {
+      if (cachedBytes <= maxBytes) break
       forget(oldest)
     }
   }
@@ -50,11 +50,11 @@ const make = Effect.gen(function* () {
   return {
     of: (seq: number) =>
       Effect.suspend(() => {
-        const found = kept.get(seq)
-        if (found === undefined) return read(seq)
-        kept.delete(seq)
-        kept.set(seq, found)
-        return Effect.succeed(found.content)
+        const entry = cache.get(seq)
+        if (entry === undefined) return read(seq)
+        cache.delete(seq)
+        cache.set(seq, entry)
+        return Effect.succeed(entry.content)
       }),
     keep,
   }

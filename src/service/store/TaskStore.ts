@@ -116,7 +116,8 @@ const make = Effect.gen(function* () {
         const lane = group === undefined ? undefined : yield* voting.lanes.laneOf(organization, group.id)
         yield* sql`INSERT INTO item (item_id, open, content, repeatable, lane, for_judges)
           SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value ->> 0, value ->> 1, ${lane?.lane ?? 0}, ${voters === "judges" ? 1 : 0} FROM json_each(${contents})`
-        // Equal items that were stored before the gold answer was known become repeatable, too.
+        // Older items with the same `content` may have been stored before the gold answer was known. A person may now
+        // judge several of them (`repeatable`).
         if (keyed.some(([, repeatable]) => repeatable === 1)) {
           yield* sql`UPDATE item INDEXED BY item_of_content SET repeatable = 1
             WHERE content IN (SELECT value ->> 0 FROM json_each(${contents}) WHERE value ->> 1 = 1)`

@@ -1,8 +1,8 @@
 /**
- * Exports the store's valid votes as records of a vote table (`domain/VoteRow`), in the order of tasks, items, and
- * votes. Void votes, votes given after the start, and votes on withdrawn prompts or canceled tasks are left out. A
- * decision on an item without votes is exported as the lead's vote. No transaction stays open. Memory contains the
- * votes of at most 100 items, and at most about 4 MB. A single item may exceed 4 MB.
+ * Exports the valid votes of the store as records of a vote table (`domain/VoteRow`), in the order of tasks, items, and
+ * votes. The export leaves out void votes, votes on withdrawn prompts, votes in canceled tasks, and votes given after
+ * the export began. If an item has a decision but no votes, the decision is exported as a vote of the lead. No
+ * transaction stays open. Memory contains the votes of at most 100 items, and at most about 4 MB, or one larger item.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -50,11 +50,11 @@ const chosenIn = (decision: Decisions.StoredDecision | undefined): Decisions.Cho
 const rowsOf = (
   taskId: string,
   { completions, metadata, prompt }: RequestedPrompt,
-  given: ReadonlyArray<GivenVote>,
+  storedVotes: ReadonlyArray<GivenVote>,
   ofItem: ReadonlyArray<Flag>,
   decided: Decisions.Chosen | undefined,
 ): ReadonlyArray<VoteRow.VoteRow> => {
-  const votes = given.map(Voting.voteOf)
+  const votes = storedVotes.map(Voting.voteOf)
   const flags = VotedResult.flagsOf(votes, ofItem)
   const ofAll = {
     item_id: null,
@@ -77,7 +77,7 @@ const rowsOf = (
     return [VoteRow.of(ofAll, { expert, choice, rationale, judged_at: Decisions.recordOf(decided).at }, 1)]
   }
   return votes.map((vote, i) => {
-    const judged_at = DateTime.formatIso(DateTime.makeUnsafe(given[i]!.given_at))
+    const judged_at = DateTime.formatIso(DateTime.makeUnsafe(storedVotes[i]!.given_at))
     return VoteRow.of(ofAll, { ...vote, judged_at }, i + 1)
   })
 }
@@ -96,7 +96,7 @@ export const make = Effect.gen(function* () {
     // SQLite answers synchronously. Without this yield, other requests would wait for the whole table, and all its
     // bytes would be in memory until the socket accepts them.
     yield* Effect.yieldNow
-    const found = yield* sql<{ item_id: number; task_id: string; chars: number }>`SELECT item.item_id, task_id,
+    const rows = yield* sql<{ item_id: number; task_id: string; chars: number }>`SELECT item.item_id, task_id,
         (SELECT TOTAL(LENGTH(body)) FROM vote WHERE vote.item_id = item.item_id) AS chars
       FROM item CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
         LEFT JOIN item_text ON item_text.item_id = item.item_id LEFT JOIN decision ON decision.item_id = item.item_id
@@ -108,8 +108,8 @@ export const make = Effect.gen(function* () {
       ])}
       ORDER BY item.item_id LIMIT ${itemsAtOnce}`
     let chars = 0
-    const beyond = found.findIndex((item, i) => (chars += item.chars) > maxReadChars && i > 0)
-    const items = beyond === -1 ? found : found.slice(0, beyond)
+    const beyond = rows.findIndex((item, i) => (chars += item.chars) > maxReadChars && i > 0)
+    const items = beyond === -1 ? rows : rows.slice(0, beyond)
     const ids = sql`(SELECT value FROM json_each(${JSON.stringify(items.map(({ item_id }) => item_id))}))`
     const votes =
       yield* sql<GivenVote>`SELECT n, item_id, expert_no, expert_id, expert.kind AS expert_kind, choice, body,
@@ -120,15 +120,15 @@ export const make = Effect.gen(function* () {
       FROM flag JOIN expert USING (expert_no) WHERE item_id IN ${ids} ORDER BY item_id, at`
     const votesOf = Map.groupBy(votes, ({ item_id }) => item_id)
     const flagsOf = Map.groupBy(flags, ({ item_id }) => item_id)
-    const given = items.map(({ item_id, task_id }) => ({
+    const page = items.map(({ item_id, task_id }) => ({
       item_id,
       task_id,
       votes: votesOf.get(item_id) ?? [],
       flags: (flagsOf.get(item_id) ?? []).map(Voting.flagOf),
       decided: chosenIn(decisions.get(item_id)),
     }))
-    const isLast = beyond === -1 && found.length < itemsAtOnce
-    return [given, isLast ? Option.none<number>() : Option.some(items.at(-1)!.item_id)] as const
+    const isLast = beyond === -1 && rows.length < itemsAtOnce
+    return [page, isLast ? Option.none<number>() : Option.some(items.at(-1)!.item_id)] as const
   })
 
   /** @param raw whether CSV keeps texts unchanged, even those that a spreadsheet would run as formulas */

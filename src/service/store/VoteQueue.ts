@@ -1,7 +1,8 @@
 /**
- * The queue of votes. An item's votes and holds never exceed the votes requested. An expert votes on an item at most
- * once. One commit stores the results of a completed task, and the event of its group. People get items by the group's
- * priority (`Lanes`). Within a group, they get returned items first, and then older items before newer ones.
+ * The queue of votes. An item is never given to more experts than the number of votes that it needs. An expert votes on
+ * an item at most once. One commit stores the results of a completed task, and the webhook event if the task's group is
+ * complete. People get the items of groups with higher priority first (`Lanes`). Within a group, items that came back
+ * to the queue come first. The other items follow from old to new.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -39,7 +40,8 @@ const completeAfterGrace = Effect.fnUntraced(function* (voting: Voting.Voting) {
   const round = Effect.gen(function* () {
     yield* voting.completing.close
     yield* completeDue
-    // This read is inside `write`, so that it sees the changes that opened the latch.
+    // A transaction may open `completing` before its commit. Inside `write`, this read sees the changes of that
+    // transaction.
     const next = yield* write(voting.nextCompletion)
     if (next === undefined) return yield* voting.completing.await
     const wait = Math.min(next - (yield* Clock.currentTimeMillis), maxSleep)
@@ -68,7 +70,8 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
   })
   const hasGoldAnswer = (prompt: TaskPrompt) =>
     options.goldAnswer !== undefined && Option.isSome(options.goldAnswer(prompt))
-  // After a change of settings or gold items, some deferred items need not wait any longer.
+  // The settings or the gold items may have changed since the last start. Items that no longer have to wait for other
+  // people return to the queue.
   yield* (yield* Database).write(
     Effect.gen(function* () {
       if (options.goldAnswer !== undefined) yield* voting.contents.allowRepeatsOf(voting.requests, hasGoldAnswer)

@@ -47,7 +47,7 @@ export interface Claim {
     readonly prompt: TaskPrompt
     /** All experts that may vote on the item, whether available or not, in the order of the request. */
     readonly experts: ReadonlyArray<string>
-    /** The number of votes reserved for these experts. The queue records at most this many. */
+    /** The number of votes reserved for `experts`. The caller records at most this number of votes. */
     readonly held: number
     /** The number of votes that the item still needs, from any experts. */
     readonly missing: number
@@ -61,12 +61,19 @@ export interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
-  /** Tasks without claimed items. `lacking` counts the prompts on which none of the request's experts can vote. */
+  /**
+   * Tasks of which no item could be claimed. `lacking` is the number of open prompts on which no expert in
+   * `ClaimRequest.experts` may vote.
+   */
   readonly unanswered: ReadonlyArray<LackingTask>
-  /** Tasks for language models only. `lacking` counts prompts that `claim` closed with fewer votes than required. */
+  /**
+   * Tasks for language models only, in which this claim has closed prompts with too few votes, because no model is
+   * left. `lacking` is the number of these prompts.
+   */
   readonly shortened: ReadonlyArray<LackingTask>
   /**
-   * Set if no further task can be claimed now. `createdAt`: the time of a next task that is too new (`createdBefore`).
+   * Set if no further task can be claimed now. If the next task was created after `ClaimRequest.createdBefore`,
+   * `createdAt` is the time at which this task was created.
    */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }

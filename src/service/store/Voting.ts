@@ -157,7 +157,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const isCorrect = ({ prompt, vote }: NewVote) =>
     Option.match(goldAnswer(prompt), {
       onNone: () => null,
-      // Texts are compared, because two completions may have the same text.
+      // Compares texts instead of indices, because two completions may have the same text.
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
@@ -171,18 +171,18 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     if (votes.length === 0) return false
     const day = dayOf(now)
     const counts = new Map<number, { judged: number; today: number; gold: number; right: number }>()
-    const rows = votes.map((given) => {
-      const { choice, expert: _expert, kind: _kind, ...body } = given.vote
-      const correct = isCorrect(given)
-      const count = counts.get(given.expertNo) ?? { judged: 0, today: 0, gold: 0, right: 0 }
-      const { givenAt = now } = given
-      counts.set(given.expertNo, {
+    const rows = votes.map((newVote) => {
+      const { choice, expert: _expert, kind: _kind, ...body } = newVote.vote
+      const correct = isCorrect(newVote)
+      const count = counts.get(newVote.expertNo) ?? { judged: 0, today: 0, gold: 0, right: 0 }
+      const { givenAt = now } = newVote
+      counts.set(newVote.expertNo, {
         judged: count.judged + 1,
         today: count.today + (dayOf(givenAt) === day ? 1 : 0),
         gold: count.gold + (correct === null ? 0 : 1),
         right: count.right + (correct ?? 0),
       })
-      return [given.itemId, given.expertNo, choice, given.shownAt, givenAt, correct, body]
+      return [newVote.itemId, newVote.expertNo, choice, newVote.shownAt, givenAt, correct, body]
     })
     yield* sql`
       INSERT INTO vote (item_id, expert_no, choice, shown_at, given_at, correct, body)
@@ -318,10 +318,10 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   ) {
     const { prompts } = yield* requests.of(seq)
     const votes: Array<Array<Vote>> = prompts.map(() => [])
-    const given =
+    const taskVotes =
       all ??
       (yield* votesOn(itemIdOf(seq, 0), lastItemOf(seq))).map((row) => ({ itemId: row.item_id, vote: voteOf(row) }))
-    for (const { itemId, vote } of given) votes[promptIndexOf(itemId)]!.push(vote)
+    for (const { itemId, vote } of taskVotes) votes[promptIndexOf(itemId)]!.push(vote)
     const flags: Array<Array<Flag>> = prompts.map(() => [])
     for (const row of yield* flagsOn(itemIdOf(seq, 0), lastItemOf(seq))) {
       flags[promptIndexOf(row.item_id)]!.push(flagOf(row))
@@ -383,7 +383,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const groups = yield* sql<{ complete: number; mayGrow: number }>`
       UPDATE task_group SET open = open - 1 WHERE organization = ${organization} AND group_id = ${groupId}
       RETURNING open = 0 AND tasks >= COALESCE(size, 0) AS complete, tasks IS NOT size AS mayGrow`
-    // Without a webhook, the tasks are not read. In a growing group, that would be slow each time it is complete.
+    // Without a webhook, nobody needs the ids of the group's tasks. Reading them is slow for a large group, and a group
+    // that grows may become complete many times.
     if (groups[0]?.complete !== 1 || !(yield* webhooks.exists)) return
     const tasks = yield* sql<{ task_id: string }>`
       SELECT task_id FROM task WHERE organization = ${organization} AND group_id = ${groupId} AND group_id <> task_id
@@ -402,7 +403,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // The next start reopens the task if it is `unanswered`. Otherwise, its voters may judge the same texts elsewhere.
+    // After the cancellation, people who judged the task may judge equal items. An `unanswered` task is an exception,
+    // because the next start of the service reopens the task.
     if (!unanswered) {
       yield* contents.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}

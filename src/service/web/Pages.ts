@@ -26,8 +26,8 @@ const readFiles = Effect.fnUntraced(function* (folder: string) {
     return [file, HttpServerResponse.setBody(response, body)] as const
   })
   // A build may have removed a file since it was listed. Such a file is looked for again at each request.
-  const found = yield* Effect.forEach(names, (name) => Effect.option(read(name)))
-  return new Map(Arr.getSomes(found))
+  const files = yield* Effect.forEach(names, (name) => Effect.option(read(name)))
+  return new Map(Arr.getSomes(files))
 })
 
 export const layer = HttpRouter.use(

@@ -77,11 +77,11 @@ const expert = Layer.effect(
     return ExpertSession.of({
       cookie: Effect.fnUntraced(function* (handled, { credential }) {
         const expertId = yield* Effect.orDie(sessions.find("expert", Redacted.value(credential)))
-        const found = Option.isNone(expertId) ? Option.none() : yield* Effect.orDie(experts.find(expertId.value))
-        if (Option.isNone(found) || !found.value.active) {
+        const person = Option.isNone(expertId) ? Option.none() : yield* Effect.orDie(experts.find(expertId.value))
+        if (Option.isNone(person) || !person.value.active) {
           return yield* new NotSignedIn({ detail: "Open your invitation link, or ask for a new one." })
         }
-        const { expert_id, name } = found.value
+        const { expert_id, name } = person.value
         yield* Effect.orDie(experts.touch(expert_id))
         return yield* Effect.provideService(handled, SignedInExpert, { expertId: expert_id, name })
       }),

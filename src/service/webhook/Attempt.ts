@@ -40,8 +40,8 @@ const explain = (error: unknown): string => {
   const refused = chain.find(Schema.is(AddressRefused))
   if (refused !== undefined) return `not sent: ${refused.message}`
   const codes = HttpFailure.codesOf(chain)
-  const known = codes.find((code) => HttpFailure.descriptions[code] !== undefined)
-  if (known !== undefined) return `${HttpFailure.descriptions[known]} (${known})`
+  const describedCode = codes.find((code) => HttpFailure.descriptions[code] !== undefined)
+  if (describedCode !== undefined) return `${HttpFailure.descriptions[describedCode]} (${describedCode})`
   const insecure = codes.find(HttpFailure.isInsecure)
   if (insecure !== undefined) return `no secure connection (${insecure})`
   const innermost = chain.findLast((cause) => cause instanceof Error)

@@ -14,7 +14,7 @@ type SecretRow = WebhookSettings["secrets"][number] & { readonly secret: string 
 export interface Target {
   readonly url: string
   readonly secrets: ReadonlyArray<WebhookSecret.WebhookSecret>
-  /** No attempt starts before this time (epoch milliseconds). */
+  /** The service delivers no message before this time (epoch milliseconds). */
   readonly pausedUntil: number
 }
 

@@ -1,7 +1,8 @@
 /**
- * Webhook messages and the outcomes of attempts. If an operator reschedules a message during an attempt, the message
- * keeps the new time even if the attempt fails. If a group may still grow, its event is sent after a quiet period, and
- * can be replaced or withdrawn until its first attempt begins. Use effects named `write…` inside `Database.write`.
+ * Stores webhook messages and the outcomes of delivery attempts. If an operator reschedules a message during an
+ * attempt, the message keeps the new time, even if the attempt fails. A message about a group of tasks that may still
+ * grow waits for a quiet period. Until the first attempt, a newer message about the group replaces this message, and
+ * `writeWithdrawn` can delete it. Use effects named `write…` inside `Database.write`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -16,7 +17,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** While the key is set, a later message with the same key replaces this message. */
+  /** The group's key, if a newer message about the group would replace this message. Otherwise null. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -26,7 +27,7 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /** A key. Until the first attempt, a later message with the same key replaces this message. */
+  /** The group's key, if a newer message about the group may replace this message until its first attempt. */
   readonly gathering?: string | undefined
 }
 
@@ -81,7 +82,7 @@ export const make = Effect.fnUntraced(function* (
 
   const writeWithdrawn = (gathering: string) => sql`DELETE FROM webhook_message WHERE gathering = ${gathering}`
 
-  /** Seals a message, so that it can no longer be replaced. Returns none if the message is no longer due. */
+  /** Ensures that no newer message replaces this message. Returns none if the message is no longer due. */
   const writeSealed = Effect.fnUntraced(function* (sequence: number) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<Due>`
@@ -149,7 +150,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /** Makes waiting messages due now, and restarts their schedules. Messages with `gathering` keep their delay. */
+  /** Makes waiting messages due now, and restarts their schedules. Messages that can be replaced keep their time. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

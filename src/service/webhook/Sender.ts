@@ -1,6 +1,7 @@
 /**
- * Attempts each message when it is due, at least once: if the service ends before an outcome is stored, the next start
- * repeats the attempt with the same id. While the database is not writable, outcomes wait in memory.
+ * Delivers each webhook message when the message is due. A receiver may get a message twice: if the service ends before
+ * it has stored the outcome of an attempt, the next start repeats the attempt with the same message id. While the
+ * database cannot be written, outcomes wait in memory.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import * as FullDisk from "../database/FullDisk.ts"
@@ -40,10 +41,10 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
         )
 
   /** A shutdown waits until the outcome of an attempt is stored, unless the database fails. */
-  const deliver = ({ secrets, url }: Target, found: Due) =>
+  const deliver = ({ secrets, url }: Target, dueMessage: Due) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const current = yield* restore(sealed(found))
+        const current = yield* restore(sealed(dueMessage))
         if (Option.isNone(current)) return
         const due = current.value
         const message = { messageId: due.message_id, payload: due.payload }

@@ -44,8 +44,8 @@ const judge = (address: ipaddr.IPv4 | ipaddr.IPv6): { readonly kind: Kind; reado
   const range: string = address.range()
   if (range === "loopback") return { kind: "loopback", range }
   if (privateRanges.has(range)) return { kind: "private", range }
-  const given = address instanceof ipaddr.IPv4 || address.match(globalUnicast)
-  return { kind: range === "unicast" && given ? "public" : "never", range }
+  const isInPublicRange = address instanceof ipaddr.IPv4 || address.match(globalUnicast)
+  return { kind: range === "unicast" && isInPublicRange ? "public" : "never", range }
 }
 
 const onlyIfAllowed = "allowed only if the service is started with --allow-private-webhooks"

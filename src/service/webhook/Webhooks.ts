@@ -1,8 +1,9 @@
 /**
  * Outgoing webhooks that follow Standard Webhooks 1.0.0. An event is stored in the same commit as the change that it
- * reports. It may arrive more than once, always with the same `webhook-id`. A group's event lists the group's tasks. If
- * the group grows after the first attempt to deliver it, a new event lists all tasks. If the receiver answers 410, the webhook is disabled
- * until an operator sets the URL again. When the webhook is removed, waiting messages count as failed.
+ * reports. An event may arrive more than once, always with the same `webhook-id`. A group's event lists the group's
+ * tasks. If the group grows after the first attempt to deliver the event, a new event lists all tasks. If the receiver
+ * answers 410, the webhook is disabled until an operator sets the URL again. When the webhook is removed, waiting
+ * messages count as failed.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -54,7 +55,7 @@ export interface WebhooksOptions {
 const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
   const policy = { allowLoopback, allowPrivate }
   const shows = WebhookTarget.showsAnswers(policy)
-  // A host stays in this set: an open connection may lead to a private address even after the host's DNS changes.
+  // No host is removed. After a change of the host's DNS, an open connection may still lead to the private address.
   const hidden = new Set<string>()
   return {
     guard: WebhookTarget.guard(policy),

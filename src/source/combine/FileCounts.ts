@@ -39,7 +39,10 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /** `several`: keys with two or more records. `even`: those that over half of the files have, with equal counts. */
+  /**
+   * Counts the keys with at least two records (`several`). `even` counts those of them that occur in more than half of
+   * the files, with the same number of records in each of these files.
+   */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

@@ -29,7 +29,7 @@ type Group = Arr.NonEmptyReadonlyArray<Part>
 /** Cuts long texts out of the text of a record. The long texts are stored separately. */
 interface Cut {
   readonly rest: string
-  /** For each text: offset and encoding, such as `120j` (`j`: JSON), or `-` if it was not cut out of the record. */
+  /** One entry per text. `120j`: the text was at offset 120, in the encoding `j` (JSON). `-`: the text is not cut out. */
   readonly places: string
 }
 
@@ -153,7 +153,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none. Models are named after files only if at least 75% of the prompts with several completions have the same number of completions in most files. Here, ${even} of ${several} do: ` +
+    `Models: none. The files are used as models if most files have the same number of completions for a prompt. This must hold for 75% of the prompts with several completions, but holds for ${even} of ${several}: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }
@@ -196,7 +196,7 @@ const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord>
       const reason = `expected the same prompt as ${describe(head.place)} for key ${describeValue(key)}, found a different prompt`
       rejects.push(reject(place, "invalid_shape", reason))
     } else if (duplicate !== undefined) {
-      const reason = `expected distinct completions from the model ${describeValue(model)} for key ${describeValue(key)}, found the same text as at ${describe(duplicate.place)}`
+      const reason = `expected different completions of the model ${describeValue(model)} for key ${describeValue(key)}, found the completion of ${describe(duplicate.place)} again`
       rejects.push(reject(place, "duplicate_key", reason))
     } else {
       partsOfModels.set(model, completions.set(completion, part))

@@ -117,7 +117,7 @@ interface Decoded extends Pick<Scratch.Stored, "tag" | "head" | "text"> {
 
 const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: Row): Result.Result<Decoded, string> =>
   Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) =>
-    // `JSON.stringify` may fail for deeply nested values, so the record's own text is stored.
+    // A JSON record is stored as its original text, because `JSON.stringify` may fail for deeply nested values.
     isTextual
       ? { key, tag: tags.textual, head: key, text: JSON.stringify([value, place.raw]) }
       : { key, tag: tags.json, head: key, text: json ?? place.raw ?? "null" },

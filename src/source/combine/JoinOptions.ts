@@ -132,7 +132,8 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** With `keep: *`, the list of models is kept too, because other kept lists may have one value per model in it. */
+  // `models` is not among the used fields, so that `keep: *` keeps the list of models. Other lists that are kept may have
+  // one value per model, in the order of this list.
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

@@ -1,4 +1,7 @@
-/** Reads a scratch file in batches of keys. Only a batch with a single key exceeds `maxBatchBytes`. */
+/**
+ * Reads a scratch file in batches of keys. A batch has at most `maxBatchBytes` bytes. If the records of a single key
+ * have more, these records are a batch of their own.
+ */
 import type { Located, Place, Scratch } from "./Scratch.ts"
 
 const keysPerList = 2048

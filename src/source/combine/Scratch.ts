@@ -26,10 +26,13 @@ export interface Located extends Place {
   readonly at: number
 }
 
+/**
+ * The functions throw if the temporary file cannot be read or written. Callers use them inside `attempt` or `stream`,
+ * which turn the exception into a `SourceError`.
+ */
 export interface Scratch {
-  /** Throws if the file fails, as all functions below do. Call them inside `attempt` or `stream`. */
   readonly add: (list: number, record: Stored) => void
-  /** Call it once, between the last `add` and the first read. */
+  /** Writes the records that are still in memory. Callers call `finish` once, after the last `add` and before reading. */
   readonly finish: () => void
   readonly sizeOf: (list: number) => number
   readonly records: (list: number) => Generator<Located>
@@ -90,7 +93,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
     attempt(() => ScratchFile.open(path.join(folder, "records"))),
     ({ close }) => Effect.sync(close),
   )
-  // Some systems cannot remove an open file. There, the directory is removed when the scope ends.
+  // Some systems refuse to remove an open file. If this removal fails, the end of the scope removes the directory.
   yield* Effect.ignore(fs.remove(folder, { recursive: true }))
   return makeLists(file)
 })

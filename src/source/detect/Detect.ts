@@ -1,4 +1,4 @@
-/** Detects the layout from names (`KnownNames`) and shapes. Options that are set are not detected. */
+/** Detects the layout from field names (`KnownNames`) and from values. Options that the user has set stay unchanged. */
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
@@ -229,7 +229,8 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
 }
 
 /**
- * Chooses the id by name only. If values decided, a grown file could get other ids, and all items would be paid again.
+ * Chooses the id field by its name, not by its values. Otherwise, the choice could change when the file gets more
+ * records. All items would then have new ids, and would be paid for again.
  */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}

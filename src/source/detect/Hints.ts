@@ -48,7 +48,7 @@ const misfit = (
   const isGuessed = completion === undefined && key === undefined && model === undefined
   return isGuessed && parts.length > 0 && new Set(parts.map((part) => part.key)).size === parts.length
     ? [
-        `detected the layout long, but no two of the first ${rows.length} records have the same prompt. If each record has all completions of an item, set ${eachCompletion} for each completion column. If the other completions are in other files, name those files, too`,
+        `detected the layout long (one completion per record), but the prompts of the first ${rows.length} records are all different. If each record has all completions of an item, set ${eachCompletion} for each completion column. If more files have further completions of these prompts, name these files, too`,
       ]
     : []
 }

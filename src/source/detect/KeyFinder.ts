@@ -1,4 +1,8 @@
-/** Finds the key field of layout `long` by majority. A few odd records must not change the key of a growing file. */
+/**
+ * Finds the field `key` of the layout `long`, whose records have one completion each. Records with the same key belong
+ * to one prompt. A field must fit most records, not all. So a few odd records in a growing file do not change the
+ * choice.
+ */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as KnownNames from "../record/KnownNames.ts"

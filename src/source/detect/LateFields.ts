@@ -1,4 +1,4 @@
-/** The first records set the layout. A later record is rejected if its new fields would change the layout. */
+/** The first records determine the layout. A later record is rejected if its new fields would change the layout. */
 import { Result } from "effect"
 import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
 import { reject, type Row, type RowResult } from "../record/Row.ts"
@@ -59,7 +59,7 @@ export const of = (
       )
       const [name] = layoutChangingNames(lateNames, row)
       if (name !== undefined) {
-        const expected = `expected no value, as in the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}: if the first records had this field, another layout would have been detected`
+        const expected = `expected no value: the first ${plural(sampleRows.length, "record has", `${sampleRows.length} records have`)} none, and with this field, prefstream would detect another layout`
         const advice = `set the paths explicitly (${OptionText.of("prompt")}, ${OptionText.of("system")}, ${OptionText.of("history")}, ${OptionText.of("completion")}, ${OptionText.of("completions")})`
         return reject(
           row.place,

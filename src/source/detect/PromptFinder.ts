@@ -48,7 +48,7 @@ export const prompt = (
   if (second === undefined) return withContext(first.path)
   const quoted = joinWords(texts.map(({ name }) => JSON.stringify(name)))
   return Result.fail(
-    `several fields might contain the prompt: ${quoted}; set ${OptionText.of("prompt")} to a template such as '${UnusedContext.template(texts.map(({ name }) => name))}', or exclude fields that experts need not see with ${OptionText.of("ignore")}`,
+    `several fields might contain the prompt: ${quoted}; to show all of them to experts, set ${OptionText.of("prompt")} to a template such as '${UnusedContext.template(texts.map(({ name }) => name))}'; to leave a field out, name it in ${OptionText.of("ignore")}`,
   )
 }
 

@@ -40,7 +40,7 @@ export interface RowFile {
   readonly description: string
   readonly count: number | undefined
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
-  /** The same records, with plain lines (`PlainLine`) parsed in a thread. Set only if this saves time. */
+  /** Reads the records of `rows` faster, with a second thread. Set only for large files of uncompressed JSON Lines. */
   readonly rowsByThread?: Stream.Stream<RowResult, SourceError> | undefined
 }
 
@@ -185,7 +185,7 @@ const rowsByThread = (name: string, begin: NonNullable<Input["begin"]>, options:
     return Stream.mapArray(PlainThread.rows(name, counted, options), reset)
   })
 
-/** An error after some bytes is ignored here, because it occurs again when the records are read. */
+/** If reading fails after some bytes, returns these bytes. The failure occurs again when the records are read. */
 const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   const parts: Array<Uint8Array> = []
   let size = 0

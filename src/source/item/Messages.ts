@@ -147,7 +147,7 @@ export const decodeCompletion = (
       onSome: (turn) => Result.succeed(turn),
       onNone: () =>
         Result.fail(
-          `${path}: expected the assistant's turn, or the prompt and then the assistant's turn, found ${messages.length} messages of another form`,
+          `${path}: expected either the assistant's turn alone, or the prompt followed by the assistant's turn, found ${messages.length} messages that match neither`,
         ),
     })
   })

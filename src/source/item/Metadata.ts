@@ -123,7 +123,10 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** Adds completions' metadata to the item's metadata. If `NAME` is in both but differs, adds `completions[].NAME`. */
+/**
+ * Adds the completions' metadata to the item's metadata. If both have a member `NAME` with different values, the value
+ * from the completions gets the name `completions[].NAME`.
+ */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

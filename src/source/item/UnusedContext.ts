@@ -188,7 +188,7 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
     case "media":
       return `${path}: expected no value (experts cannot be shown images, audio, or video), ${actual}; to have experts judge the item without media, set ${ignoreMedia(all)}`
     default:
-      return `${path}: expected no value (experts might need this field, but no option uses it), ${actual}; set ${optionsFor([first])}, or ${OptionText.set({ ignore: [name] })}`
+      return `${path}: expected no value, because no option uses this field, ${actual}; if experts need the field, set ${optionsFor([first])}; if not, set ${OptionText.set({ ignore: [name] })}`
   }
 }
 
@@ -201,7 +201,7 @@ export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string 
     const count = records.filter((all) => all.some((one) => one.name === name)).length
     return `${JSON.stringify(name)} (in ${count} of ${records.length} records)`
   })
-  return `no option uses ${joinWords(shares)}, but experts might need ${plural(names.length, "this field", "these fields")}: set ${optionsFor([...fields.values()])}, or ${OptionText.set({ ignore: names })} if experts need not see ${plural(names.length, "it", "them")}`
+  return `no option uses ${joinWords(shares)}: if experts need ${plural(names.length, "this field", "these fields")}, set ${optionsFor([...fields.values()])}; if not, set ${OptionText.set({ ignore: names })}`
 }
 
 export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyArray<string> => {

@@ -48,16 +48,22 @@ export interface LayoutOptions {
   /** Whether layout `wide` uses all column names as models, even if they do not look like models. Default: false. */
   readonly modelsFromColumns?: boolean | undefined
   /**
-   * The path of the known best answer. In layout `items`, its value is an index from 0, a model's name, or an
-   * object with `best_completion_index`. In `wide` and `pairs`, its value is the best completion's column or model, or a unique
-   * part of the column's name. If one column is always the best, use its path. Layout `long` refuses this option.
+   * The path of the known best answer.
+   * - In layout `items`, the value at the path is an index from 0, a model's name, or an object with
+   *   `best_completion_index`.
+   * - In layouts `wide` and `pairs`, the value is the column or the model of the best completion, or a unique part of the
+   *   column's name. If the best completion is always in one column, `gold` can be the path of this column.
+   * - Layout `long` refuses `gold`.
    */
   readonly gold?: string | undefined
   /** The path of an object to copy into the item's metadata. Default: `metadata`, if present. */
   readonly metadata?: string | undefined
   /** Top-level members to keep in the metadata under their own names. */
   readonly keep?: ReadonlyArray<string> | undefined
-  /** Top-level members to treat as absent. Unused images and contexts not listed here make their records rejects. */
+  /**
+   * Top-level members to ignore. A record is rejected if it has an image, or a context that experts may need, and no
+   * option uses or ignores this member.
+   */
   readonly ignore?: ReadonlyArray<string> | undefined
   /** `reject` (default): a record of layout `wide` needs all of its completions. `keep`: two completions are enough. */
   readonly missing?: "reject" | "keep" | undefined

@@ -57,8 +57,8 @@ export const make = (
     const readFields = fieldOptions.flatMap((option) =>
       option === "gold" || option === "metadata" ? [] : fields[option],
     )
-    const kept = Metadata.make(metadata, keep, readFields, gold)
-    const knownColumns = Metadata.columnsWith([...readFields, gold], kept)
+    const metadataReader = Metadata.make(metadata, keep, readFields, gold)
+    const knownColumns = Metadata.columnsWith([...readFields, gold], metadataReader)
     const columns = knownColumns && [...knownColumns, ToolCalls.column]
     const ofColumns = modelsFromColumns === true ? ColumnModels.modelsFromNames : ColumnModels.ofColumns
     const columnModels = name === "wide" && model === undefined ? ofColumns(completions) : undefined
@@ -81,7 +81,7 @@ export const make = (
     const description = `${name}: ${describe(name, fields, options, columnModels).join(", ")}`
     if (name === "long") {
       const { completion } = otherFields
-      const toPart = LongLayout.toPart({ prompt: prompt!, context, completion, key, model, kept })
+      const toPart = LongLayout.toPart({ prompt: prompt!, context, completion, key, model, kept: metadataReader })
       const { read, unusedIn } = withCheck(toPart, withoutIgnored, (row, { completion, prompt }) =>
         unused(row, { prompt, completions: [completion] }),
       )
@@ -97,7 +97,7 @@ export const make = (
           models: model === undefined ? undefined : models,
           columnModels,
           gold,
-          kept,
+          kept: metadataReader,
           keepIncomplete: options.missing === "keep",
         })
       : ItemsLayout.toRecord({
@@ -106,7 +106,7 @@ export const make = (
           completions: otherFields.completions!,
           models: model!,
           gold: gold!,
-          kept,
+          kept: metadataReader,
           areDefault,
         })
     const { read: checkedToRecord, unusedIn } = withCheck(
@@ -171,7 +171,7 @@ const problemOf = (
     }
     if (gold !== undefined) return `${OptionText.of("gold")} is for layouts items, wide, and pairs`
     if (id !== undefined) {
-      return `${OptionText.of("id")} is for layouts items, wide, and pairs; set ${OptionText.of("key")}, which groups records into items and identifies the items`
+      return `expected ${OptionText.of("key")}, found ${OptionText.of("id")}: records with the same key form an item, and the key is the id of this item`
     }
     return model === undefined || typeof model === "string" ? undefined : `expected ${OptionText.of("model")} once`
   }
@@ -216,7 +216,7 @@ const describe = (
     ...place("earlier turns", "history"),
     ...place("completion", "completion"),
     ...place("completions", "completions"),
-    ...(fields.prompt.length === 0 ? ["prompt from their common beginning"] : []),
+    ...(fields.prompt.length === 0 ? ["prompt from the common beginning of the completions"] : []),
     ...(isDefault("model") ? [] : place(name === "long" ? "model" : "models", "model")),
     ...(columnModels === undefined ? [] : [`models ${joinWords(columnModels.map((name) => `"${name}"`))}`]),
     ...(isDefault("gold") ? [] : place("gold", "gold")),

@@ -19,7 +19,8 @@ export const open = Effect.fn("GoogleObject.open")(function* (
   const { bucket, key } = yield* parse(name)
   const targetOf = yield* connect(name)
   const target = targetOf(`${encodeURIComponent(bucket)}/o/${encodeURIComponent(key)}?alt=media`)
-  // Without `gzip`, the storage decompresses objects that are stored with gzip, and then supports no ranges.
+  // Without this header, Google Cloud Storage decompresses an object that is stored with gzip before it sends the object.
+  // Ranges are not supported for such responses.
   const headers = Effect.map(target.headers, (headers) => ({ ...headers, "accept-encoding": "gzip" }))
   return yield* HttpFile.openTarget({ ...target, headers }).pipe(
     Effect.catchIf(

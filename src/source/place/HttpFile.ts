@@ -28,7 +28,10 @@ export interface RemoteFile {
   readonly url: string
   /** Computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
-  /** How changes are detected: by `If-Range`, or by comparing `ETag`. `impossible`: the file cannot change. */
+  /**
+   * How changes of the file are detected. `conditional`: requests for a range have the header `If-Range`. `compared`: the
+   * `ETag` of each response is compared with the first one. `impossible`: the file never changes.
+   */
   readonly changes: "conditional" | "compared" | "impossible"
   readonly refusal: (answer: Answer) => SourceError | undefined
 }
@@ -102,7 +105,10 @@ const parse = Effect.fnUntraced(function* (text: string) {
     changes: "conditional",
     refusal: ({ status }) =>
       status === 401 && credentials !== undefined
-        ? unreadable(name, `the server refuses ${credentials.origin} (401), which may be wrong or expired`)
+        ? unreadable(
+            name,
+            `the server refuses ${credentials.origin} (401): check whether the credentials are wrong or expired`,
+          )
         : undefined,
   }
   return target

@@ -1,6 +1,7 @@
 /**
- * A branch or tag of `hf://datasets/USER/NAME[@REVISION][/PATH]` is resolved to its commit once, for all files. In a
- * revision, `/` is written `%2F`, except in `refs/convert/parquet` and `refs/pr/1`. A path is not percent-encoded.
+ * Reads files at `hf://datasets/USER/NAME[@REVISION][/PATH]`. A branch or tag is resolved to its commit once, so that
+ * all files are of one commit. In a revision, `/` is written as `%2F`. Revisions that begin with `refs/convert/` or
+ * `refs/pr/` are written without `%2F`. A path is not percent-encoded.
  */
 import { Data, Effect, type FileSystem, Glob, type Path, Redacted, Result, type Scope, Stream } from "effect"
 import * as Hub from "../../io/Hub.ts"
@@ -161,7 +162,7 @@ const refusalOf =
         if (status === 401 && hasToken)
           return unreadable(
             name,
-            "the Hub refuses the access token (401), which may be wrong or expired; set HF_TOKEN, or log in with hf auth login",
+            "the Hub refuses the access token (401): the token may be wrong or expired; set HF_TOKEN, or log in with hf auth login",
           )
         if (status === 403) return unreadable(name, `the access token does not permit reading ${repository} (403)`)
         if (status !== 401) return undefined

@@ -60,7 +60,7 @@ export const dataFiles = (
   const readable = [...new Set(files)].filter((path) => FileExtensions.formatOf(path) !== undefined)
   return readable.length === 0
     ? Result.fail(
-        "no JSON Lines, JSON, CSV, TSV, or Parquet files; append @refs/convert/parquet for the Hub's copy in Parquet",
+        "no JSON Lines, JSON, CSV, TSV, or Parquet files; to read the Hub's copy in Parquet, append @refs/convert/parquet to the dataset's name",
       )
     : Result.succeed(readable)
 }

@@ -9,7 +9,10 @@ export interface Input {
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /** Reads from `start` to `end` (exclusive). `slice` is undefined if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /** For the audit of a file that was read in slices: all of its bytes, or the version that the server gave. */
+  /**
+   * The audit (`InputAudit`) needs `sliced` for a file that was read in slices. A local file gives all of its bytes, for
+   * a checksum. A remote file gives the version that the server reported.
+   */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 

@@ -168,7 +168,7 @@ const parsePieces = (text: string): Result.Result<ReadonlyArray<Piece>, string> 
     if (match === null) {
       return problem(
         at,
-        text[at] === "{" ? 'expected a field and "}" after "{"' : 'expected "}}" for a brace, found "}"',
+        text[at] === "{" ? 'expected a field and "}" after "{"' : 'for a brace in the text, write "}}" instead of "}"',
       )
     }
     const [matched, path] = match

@@ -9,10 +9,12 @@ import * as ChoiceNames from "./ChoiceNames.ts"
 import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 
 /**
- * `index` counts from 0. `number` counts from 1, and 0 is a tie. A `scale` is below 0 for the first of two completions,
- * above 0 for the second, and 0 for a tie. `text` is the text of a completion. `name` is a letter, column, model, or
- * side (`left`, `right`). `scores`, `ranks`, and `one-hot` have one value per completion. The choice has the highest
- * score, the lowest rank, or the value 1.
+ * - `index`: the number of the chosen completion, from 0.
+ * - `number`: the number of the chosen completion, from 1. The number 0 is a tie.
+ * - `scale`: a number below 0 for the first of two completions, above 0 for the second, and 0 for a tie.
+ * - `text`: the text of the chosen completion. `name`: its letter, column, model, or side (`left`, `right`).
+ * - `scores`, `ranks`, and `one-hot`: one value for each completion. The chosen completion has the highest score, the
+ *   lowest rank, or the value 1.
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
 /** How a value identifies a completion. */
@@ -29,7 +31,7 @@ export interface Reading {
 
 export interface ParsedChoice {
   readonly choice: number | undefined
-  /** The strength of the preference: 2 for the value -2 of a `scale`, and 2 for the two signs of `A>>B`. */
+  /** The strength of the preference: the absolute value of a `scale`, or the number of `>` or `<` in text such as `A>>B`. */
   readonly strength?: number | undefined
   readonly ranking?: Ranking | undefined
   readonly allBad?: true | undefined
@@ -129,7 +131,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `expected the text or the model of a completion, found ${describeValue(value)}; positions are ambiguous, because the record has only ${completions.length} of ${labels?.length} completions`,
+          `expected the text of a completion or the name of its model, found ${describeValue(value)}; the record has only ${completions.length} of the ${labels?.length} completions, so a position or a column cannot identify one`,
         )
   }
 
@@ -173,7 +175,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `expected the name of one of the ${completions.length} completions${names.length === 0 ? "" : ` (${quoteNames(names)})`}, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length} completions` : ""}; set the meaning of other values with ${OptionText.of("choiceMap")}`,
+          `expected the name of one of the ${completions.length} completions${names.length === 0 ? "" : ` (${quoteNames(names)})`}, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length} completions` : ""}; if this value has a meaning, set the meaning with ${OptionText.of("choiceMap")}`,
         )
   }
 
@@ -195,7 +197,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
         return `${JSON.stringify(column)} names ${labelsOf.length === 0 ? "none" : quoteNames(labelsOf)}`
       })
       return Result.fail(
-        `expected one column named after each of the ${completions.length} completions (${quoteNames(labels ?? [])}), but ${joinWords(each ?? [])}: rename the columns`,
+        `expected a column for each of the ${completions.length} completions (${quoteNames(labels ?? [])}), but ${joinWords(each ?? [])}: rename the columns`,
       )
     }
     const numbers = completions.flatMap((_, i) => numberOf(values[order.indexOf(i)]) ?? [])
@@ -224,7 +226,8 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    // In spreadsheets, one cell may be 1 and all others empty. If some are empty and others are 0, data is missing.
+    // A row of a spreadsheet may have one 1, and empty cells in place of zeros. A row with both empty cells and zeros is
+    // refused, because a value may be missing.
     const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(

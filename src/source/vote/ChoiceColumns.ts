@@ -1,6 +1,6 @@
 /** Finds columns that together contain a choice. Scores and ranks are only suggested: a high number may be bad. */
 import * as OptionText from "../../io/OptionText.ts"
-import { isObject, joinWords, memberOf } from "../../io/Values.ts"
+import { isObject, joinWords, memberOf, plural } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -60,7 +60,7 @@ export const suggestion = (sample: Sample.Sample): string | undefined => {
     const paths =
       columns.length > 1 ? columns.map(({ path }) => path) : [...lists.map(({ path }) => path), ...elements].slice(0, 1)
     if (paths.length > 0 && records.length > 0) {
-      return `${joinWords(paths.map((path) => JSON.stringify(path)))} might be ${kind} of the completions: if so, set ${OptionText.set({ choice: paths.length === 1 ? paths[0] : paths, choiceAs: kind })}`
+      return `if ${joinWords(paths.map((path) => JSON.stringify(path)))} ${plural(paths.length, "contains", "contain")} the ${kind} of the completions, set ${OptionText.set({ choice: paths.length === 1 ? paths[0] : paths, choiceAs: kind })}`
     }
   }
   return undefined

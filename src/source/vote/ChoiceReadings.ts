@@ -115,7 +115,7 @@ export const decide = (
   const [first] = distinctReadings
   if (first === undefined) {
     return Result.fail(
-      `${describeField(counted)} ${joinWords(listValues(numbers))}, which do not match any of the ${completions} completions: if another field contains the choice, set ${OptionText.of("choice")} to that field. Otherwise, set ${OptionText.of("choiceMap")} to the meaning of each number, such as ${OptionText.set({ choiceMap: example(numbers.toSorted((a, b) => a - b)) })}, or set ${OptionText.of("choiceAs")}`,
+      `${describeField(counted)} ${joinWords(listValues(numbers))}, but these numbers do not identify the ${completions} completions. If the choice is in another field, set ${OptionText.of("choice")} to that field. If the choice is in this field, give each number a meaning (${OptionText.set({ choiceMap: example(numbers.toSorted((a, b) => a - b)) })}), or set ${OptionText.of("choiceAs")}`,
     )
   }
   return isAll && distinctReadings.length === 1
@@ -155,8 +155,8 @@ const unknownTexts = (choices: ReadonlyArray<SampledChoice>): string => {
   const orMap =
     Object.keys(choiceMap).length === 0
       ? ""
-      : `, or set ${OptionText.set({ choiceMap })}. Replace each … in it by a meaning: ${ChoiceMap.expectedMeanings}`
-  return `${describeField(choices)} ${joinWords(listValues(values))}, which do not match any completion: set ${OptionText.of("choice")} to the field with the choice${orMap}`
+      : `, or set ${OptionText.set({ choiceMap })}. Replace each … by one of these meanings: ${ChoiceMap.expectedMeanings}`
+  return `${describeField(choices)} ${joinWords(listValues(values))}, but no completion matches: set ${OptionText.of("choice")} to the field that identifies the chosen completion${orMap}`
 }
 
 const meaningOf = (
@@ -217,7 +217,7 @@ const ask = (
     [
       `${describeField(choices)} ${joinWords(listValues(values))}, which can have several meanings. Two records:`,
       ...first.map((one, i) => `  ${places[i]}: ${recordOf(one, labels)}`),
-      `Add the option that reads both records correctly, or another ${OptionText.of("choiceMap")}:`,
+      `Each option below is followed by its results for the two records. Set the option with the correct results, or a different ${OptionText.of("choiceMap")}:`,
       ...readings.map((reading) => {
         const outcomes = outcomesOf(reading, first, labels).map((outcome, i) => `${places[i]}: ${outcome}`)
         return `  ${reading.option.padEnd(width)}  ${outcomes.join("; ")}`

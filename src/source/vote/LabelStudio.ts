@@ -95,7 +95,11 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** Buckets are ranks, best first, as exported; `_` (outside all) is last. With at most one, each item is a rank. */
+/**
+ * Reads the ranking from a result of type `ranker`. With several buckets, the items of a bucket are tied, and the best
+ * bucket comes first. The bucket `_` has the items outside the other buckets, and comes last. A list, or the items of a
+ * single bucket, are ordered from the best to the worst.
+ */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

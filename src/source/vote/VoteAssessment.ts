@@ -1,4 +1,7 @@
-/** Reads a vote's assessment. CSV rows need `all_bad` and `aspects` for it. JSON needs both only for `details`. */
+/**
+ * Reads the assessment from a vote: the expert's answers to the rubric. A CSV row has an assessment only if the row has
+ * the columns `all_bad` and `aspects`. In JSON, only `details` requires these two members.
+ */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"

@@ -22,9 +22,11 @@ import * as VoteRanking from "./VoteRanking.ts"
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
   /**
-   * The path of the choice. If each expert has a column, the path of each column; its name is the expert's name.
-   * `scores`, `ranks`, and `one-hot` of `choiceAs` need one path per completion, or the path of a list with one value
-   * per completion. If `votes` is set, paths begin at the elements of that list.
+   * The path of the choice.
+   * - If each expert has a column, set the paths of these columns. The name of a column is the name of the expert.
+   * - If `choiceAs` is `scores`, `ranks`, or `one-hot`, set one path per completion, or the path of a list with one value
+   *   per completion.
+   * - If `votes` is set, a path begins inside an element of the list of votes.
    */
   readonly choice?: string | ReadonlyArray<string> | undefined
   /** The path of the list with one element per vote. */
@@ -40,9 +42,9 @@ export interface VoteOptions {
   /** How a choice identifies a completion. Default: detected, if only one way is possible. */
   readonly choiceAs?: Choice.ChoiceKind | undefined
   /**
-   * The meaning of each value, instead of `choiceAs`: a position (`first`, `second`, …), `tie`, `all_bad` (a tie of bad
-   * completions), `none` (no vote), or the name of a column or model. A value may be a comparison: `{ ">0.5": "second"
-   * }`. With `one-hot`, the meaning of each column.
+   * The meaning of each value of the choice, if no `choiceAs` fits. Such a meaning is a position (`first`, `second`, …),
+   * `tie`, `all_bad` (a tie of bad completions), `none` (no vote), or the name of a column or model. In place of a value,
+   * a comparison is possible: `{ ">0.5": "second" }`. If `choiceAs` is `one-hot`, set the meaning of each column.
    */
   readonly choiceMap?: { readonly [value: string]: string } | undefined
 }
@@ -125,7 +127,7 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
               : [choicePath].flatMap((path) => path ?? [])
     if (paths.length === 0 && list === undefined && numbers !== undefined) {
       return yield* Result.fail(
-        `${VoteNumbers.problem}: restore that column, or set ${OptionText.of("choice")} to the column with the choice`,
+        `${VoteNumbers.problem}: restore the column "chosen_index", or set ${OptionText.of("choice")} to the column that has the choices`,
       )
     }
     if (paths.length === 0 && list === undefined) {
@@ -238,7 +240,7 @@ export const reader = (
       const values = Field.fromText(rawVote.choice)
       const hint =
         fields.isPerCompletion && Array.isArray(values) && values.length !== completions.length
-          ? `; if one element is the choice, set ${OptionText.set({ choice: fields.choices[0]!.nameAt(0) })}, without ${OptionText.of("choiceAs")}`
+          ? `; if one element of the list is the choice, set ${OptionText.set({ choice: fields.choices[0]!.nameAt(0) })}, and omit ${OptionText.of("choiceAs")}`
           : ""
       const chosen = yield* Result.mapError(choiceResult, (reason) => `${rawVote.name}: ${reason}${hint}`)
       if (chosen === undefined) return undefined

@@ -1,4 +1,7 @@
-/** Finds the field with item ids: equal ids mean equal items. In other tools' files, the reverse must hold, too. */
+/**
+ * Finds the field with item ids. Records with the same id must have the same item. In files that prefstream did not
+ * write, records with the same item must also have the same id.
+ */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined, isObject } from "../../io/Values.ts"
@@ -27,7 +30,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // `[""]` matches no field. Without it, layout `items` would use the field `id`, which may identify votes.
+  // By default, layout `items` reads the field `id`, but this field may identify votes. The path `[""]` matches no field.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

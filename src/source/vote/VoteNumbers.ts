@@ -16,4 +16,4 @@ export const find = ({ members, records }: Pick<Sample.Sample, "members" | "reco
 }
 
 export const problem =
-  'found no choices: "vote" numbers the votes on an item, as in tables of prefstream export-votes, but "chosen_index" is missing'
+  'found no choices: the column "vote" only has the number of each vote, as in tables of prefstream export-votes, and the column "chosen_index" is missing'

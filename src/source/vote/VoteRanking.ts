@@ -22,14 +22,17 @@ export const ofIndices = (value: unknown, length: number): Ranking | undefined =
   return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
 }
 
-/** `[1, 2, 0]` may be an order (best first) or ranks. It is refused if `choice` does not prove that it is an order. */
+/**
+ * `[1, 2, 0]` may list the completions, best first, or the rank of each completion. The list is accepted only if the
+ * first meaning fits the vote's `choice`, and the second does not.
+ */
 export const checkOrder = (value: unknown, length: number, choice: number | undefined): Result.Result<void, string> => {
   const isFlat = Array.isArray(value) && value.every((one): one is number => typeof one === "number")
   if (!isFlat || !isPermutation(value, length) || value.every((one, i) => value[one] === i)) return Result.void
   return value[0] === choice && value.indexOf(0) !== choice
     ? Result.void
     : Result.fail(
-        `ranking: found ${JSON.stringify(value)}, which might be an order (best first) or ranks: write an order as ${JSON.stringify(value.map((one) => [one]))}, or for ranks set ${OptionText.set({ choice: "ranking", choiceAs: "ranks" })}`,
+        `ranking: found ${JSON.stringify(value)}, which has two possible meanings. If it lists the completions, best first, write ${JSON.stringify(value.map((one) => [one]))}. If it has the rank of each completion, set ${OptionText.set({ choice: "ranking", choiceAs: "ranks" })}`,
       )
 }
 

@@ -20,15 +20,20 @@ import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
 export interface Sending<E> {
-  /** Whether the task was in doubt before. If so, it stays in doubt even if the service now refuses it. */
+  /** Whether the task was in doubt before. Such a task stays in doubt, even if the service now refuses the task. */
   readonly isDoubtful: boolean
-  /** Claims the task before the first request, and again after `release`. If this fails, nothing is sent. */
+  /**
+   * Claims the task. Runs before the first request, and before a retry after `release`. If it fails, nothing is sent.
+   */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs before a retry, if `release` has not ended the claim. If this effect fails, nothing is sent. */
+  /** Runs before a retry of a task that is still claimed. If this effect fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt that may have created the task, but got no usable response. */
   readonly doubt: Effect.Effect<unknown>
-  /** Ends the claim before a delayed retry. Runs if no task was created and the service ignores idempotency keys. */
+  /**
+   * Ends the claim while a retry waits. Runs if a failed attempt has created no task, and the service ignores
+   * idempotency keys.
+   */
   readonly release: Effect.Effect<unknown, E>
 }
 
@@ -44,7 +49,7 @@ const madeUpId = "prefstream-probe"
 
 const madeUpTask: Effect.Effect<TaskRequest> = Effect.succeed({ task_type: "", prompts: [] })
 
-const maxKnown = 8
+const maxRecentTasks = 8
 
 const isClientError = Schema.is(AnnotationClientError)
 
@@ -77,12 +82,12 @@ const make = Effect.fnUntraced(function* <R>(
   const transport = yield* Transport.make(throttle)
   const calls = yield* callsOf(transport, throttle)
 
-  const known = new Map<string, Effect.Effect<TaskRequest, unknown>>()
+  const recentTasks = new Map<string, Effect.Effect<TaskRequest, unknown>>()
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
-    const turn = failed % (known.size + 1)
-    const [id, task] = turn === known.size ? [madeUpId, madeUpTask] : known.entries().next().value!
+    const turn = failed % (recentTasks.size + 1)
+    const [id, task] = turn === recentTasks.size ? [madeUpId, madeUpTask] : recentTasks.entries().next().value!
     // The task moves to the end, so that the next probe polls another one.
-    if (known.delete(id)) known.set(id, task)
+    if (recentTasks.delete(id)) recentTasks.set(id, task)
     return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })
   const answered = Option.isNone(budget) ? health.answered : Effect.andThen(health.answered, budget.value.answered)
@@ -153,7 +158,7 @@ const make = Effect.fnUntraced(function* <R>(
     )
     const pollOnce = throttle.turn("poll", (turn) => withHealth(calls.poll(taskId, task, turn)))
     let left = tries
-    known.delete(taskId)
+    recentTasks.delete(taskId)
     const view = yield* persist(pollOnce, (failure) =>
       Effect.sync(
         () =>
@@ -163,8 +168,8 @@ const make = Effect.fnUntraced(function* <R>(
           (failure.reason._tag === "Unavailable" || seemsDown(failure)),
       ),
     ).pipe(Effect.mapError((failure) => requestFailures[0] ?? failure))
-    known.set(taskId, task)
-    if (known.size > maxKnown) known.delete(known.keys().next().value!)
+    recentTasks.set(taskId, task)
+    if (recentTasks.size > maxRecentTasks) recentTasks.delete(recentTasks.keys().next().value!)
     return view
   })
 

@@ -132,14 +132,18 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
 
 const sentence = (detail: string): string => detail.replace(/\.$/, "")
 
-/** Whether the service may have carried out the request, although no usable response says so. */
+/** Whether the failed request may have had an effect at the service, such as a new task. */
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** Sets `maybeDone` to false for a read without a response, because a read creates nothing. */
+/**
+ * Call this for a failed request that cannot create anything, such as a `GET`. If there was no response, sets
+ * `maybeDone` to false.
+ */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // An error response may concern only this task. It is left unchanged, because `maybeDone: false` would end the run.
+  // With `maybeDone: false`, a failure ends the run. A failure with a status may concern this task alone, so the
+  // failure stays unchanged.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
@@ -188,7 +192,8 @@ export const refusal = (
         ? new TaskUnknown({ status, detail })
         : new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
-  // A gateway may answer 503 after the service has created the task. Then only an honored key prevents a second task.
+  // A gateway may answer 503 although the service has created the task. After such a 503, a repeated request creates no
+  // second task if the service honors idempotency keys.
   const isDeferred = status === 503 && retryAfter !== undefined && idempotencyKey === "honored"
   return new Unavailable({
     status,

@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
   } satisfies TaskCalls
 })
 
-/** @param extra further members and a closing brace, which replaces the closing brace of the body */
+/** @param extra JSON text that replaces the closing brace of the body: a comma, more members, and a closing brace */
 const withExtra = (body: Uint8Array, extra: Uint8Array): Uint8Array => Bytes.concat([body.subarray(0, -1), extra])
 
 const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resultPaths">) => {

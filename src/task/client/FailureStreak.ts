@@ -1,6 +1,7 @@
 /**
- * Ends a run after several tasks in a row without a usable response, several refused first tasks, or several tasks with
- * one id. If sending restarts, the counts continue until the service accepts a task: one more failure ends it.
+ * Decides when failures end a run: after several tasks in a row without a usable response, after several refused tasks
+ * at the start, or after several tasks with the same id. The counts stay if sending restarts. One more failure then
+ * ends the run again, unless the service accepts a task first.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 

@@ -1,8 +1,8 @@
 /**
  * The protocol of a service that does not follow the contract. Your program defines the requests. The ledger claims a
- * task before `create`, and each request waits for its turn. A write is a request other than `GET`, `HEAD`, or
- * `OPTIONS`. After a failed write with an unknown outcome, no further write is sent if the service ignores idempotency
- * keys. Requests that the program sends without `http` or `repeatable` have no timeout and no throttle.
+ * task before `create`. Each request waits for its turn. A write is a request other than `GET`, `HEAD`, or `OPTIONS`.
+ * If the outcome of a write is unknown and the service ignores idempotency keys, this call of `create` or `poll` sends
+ * no further write. Requests that the program sends without `http` or `repeatable` have no timeout and no throttle.
  */
 import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -27,15 +27,17 @@ import type { Authorize, Transport } from "./Transport.ts"
 /** A client for the requests of one call. */
 export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 
-/** Sends the requests of one call. */
+/** HTTP clients for the requests of one `create` or `poll`. */
 export interface Call {
   /**
-   * Sends a request; a path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
-   * If the first request fails, prefstream may repeat the whole `create` or `poll`. After a temporary failure, other
-   * reads are sent again for at most `patience`; other writes only if the service certainly did not carry them out.
+   * Sends a request. A path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
    *
-   * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. If the service ignores
-   * idempotency keys, the task is then `in_doubt`.
+   * If the first request fails, prefstream may repeat the whole `create` or `poll`. After a temporary failure of a
+   * later request, this request is repeated for at most `patience`. But a write (not `GET`, `HEAD`, or `OPTIONS`) is
+   * repeated only if the service certainly did not carry it out.
+   *
+   * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task becomes `in_doubt` if
+   * the service ignores idempotency keys.
    */
   readonly http: Http
   /**
@@ -45,17 +47,17 @@ export interface Call {
   readonly repeatable: Http
 }
 
-/** Sends the requests of `create`, and has the task's idempotency key. */
+/** The second argument of `create`: HTTP clients for its requests, and the task's idempotency key. */
 export interface CreateCall extends Call {
   /**
-   * The key of the task, the same in all attempts, even after a crash. prefstream adds it to each write as the header
-   * `Idempotency-Key`, with a suffix for method and URL. Several writes to one URL would have the same key,
-   * so set the header of each write, such as `KEY-page2`.
+   * The task's idempotency key. All attempts to create the task have this key, even after a crash. prefstream adds the
+   * header `Idempotency-Key` to each write: this key, and a suffix that depends on the method and the URL. If your
+   * program sends several writes to one URL, set the header of each write yourself, for example to `KEY-page2`.
    */
   readonly idempotencyKey: string
 }
 
-/** Sends the requests of `poll`, and has the request that created the task. */
+/** The second argument of `poll`: HTTP clients for its requests, and the task as prefstream sent it. */
 export interface PollCall extends Call {
   /** The task's request as it was sent, for responses that do not repeat it. It is read from the ledger when needed. */
   readonly task: Effect.Effect<TaskRequest, unknown>
@@ -153,7 +155,8 @@ export const make = Effect.fnUntraced(function* (
               }),
             permit,
           ).pipe(
-            // A program may interrupt a request, for example by a timeout.
+            // If the program interrupts a write, for example by its own timeout, the service may still carry the write
+            // out.
             isWrite
               ? Effect.onInterrupt(() =>
                   Effect.sync(() => {
@@ -180,7 +183,7 @@ export const make = Effect.fnUntraced(function* (
           const isLost = maybeDone(failure)
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // If the first request had no effect, the caller repeats the whole `create` or `poll`.
+          // If the first request had no effect, `AnnotationClient` repeats the whole `create` or `poll` instead.
           if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false
@@ -196,7 +199,7 @@ export const make = Effect.fnUntraced(function* (
         const response = yield* Effect.mapError(persist(attempted, again), (failure) =>
           isWrite || hasWritten || lost !== undefined ? failure : withoutDoubt(failure),
         )
-        // If a repeated request succeeds, its lost attempts no longer matter.
+        // The write is idempotent and has succeeded, so it does not matter which of its attempts had an effect.
         if (isRepeatable && lost === ownLoss) lost = undefined
         return response
       })

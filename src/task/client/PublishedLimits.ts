@@ -13,7 +13,10 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** When `openapi.json` was last requested, in ms of `SteadyClock`. The throttle counts this as its first request. */
+/**
+ * The time at which prefstream last requested `openapi.json`, in ms of `SteadyClock`. The throttle counts this request
+ * as its first one.
+ */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -130,8 +133,8 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
   let requests = 1
   let last = yield* once
   while (Option.isSome(last) && isBusy(last.value.answer) && requests++ < maxRequests) {
-    const asked = last.value.wait ?? Duration.toMillis(usualWait)
-    const wait = Duration.millis(Math.max(asked, 1000 / requestsPerSecond))
+    const requestedMillis = last.value.wait ?? Duration.toMillis(usualWait)
+    const wait = Duration.millis(Math.max(requestedMillis, 1000 / requestsPerSecond))
     if (Duration.isGreaterThan(wait, maxWait)) break
     yield* Effect.sleep(wait)
     last = yield* once
@@ -140,7 +143,10 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
     onNone: () => ({ status: undefined, problem: "no answer", text: "" }),
     onSome: ({ answer: { problem, status, text } }) => ({ status, problem, text }),
   })
-  /** The reason why the document is unknown. Undefined if the service has no document (a status such as 404). */
+  /**
+   * The reason why `openapi.json` could not be read. Undefined if the document was read, or if the service has no such
+   * document (a status such as 404).
+   */
   const unread =
     status === undefined || status === 200 ? problem : status === 429 || status >= 500 ? String(status) : undefined
   return { ...(status === 200 && problem === undefined ? publishedIn(text) : nothing), unread }
@@ -148,7 +154,7 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
 
 const isBusy = ({ status }: ResponseBody.Answer): boolean => status === 429 || status === 503
 
-const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
+const effectiveLimit = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
 export const membersOf = (
   { createRequest, requestExtra }: Pick<ServiceSettings, "createRequest" | "requestExtra">,
@@ -195,7 +201,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so it is unknown whether a request without an answer may be sent again. Its task is then in doubt, until you decide with prefstream resolve. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`: such requests are then sent again with the same key`,
+      `${identity}: openapi.json could not be read (${unread}), so it is unknown whether the service honors Idempotency-Key. If a request that creates a task gets no answer, prefstream does not repeat the request. The task stays in doubt until you decide with prefstream resolve. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`, and prefstream repeats such a request with the same key`,
     )
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {
@@ -210,9 +216,9 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   }
   const completed: ServiceSettings = {
     ...profile,
-    maxCompletions: given(profile.maxCompletions, published.maxCompletions),
-    maxPromptCharacters: given(profile.maxPromptCharacters, published.maxPromptCharacters),
-    maxCompletionCharacters: given(profile.maxCompletionCharacters, published.maxCompletionCharacters),
+    maxCompletions: effectiveLimit(profile.maxCompletions, published.maxCompletions),
+    maxPromptCharacters: effectiveLimit(profile.maxPromptCharacters, published.maxPromptCharacters),
+    maxCompletionCharacters: effectiveLimit(profile.maxCompletionCharacters, published.maxCompletionCharacters),
     idempotencyKey: profile.idempotencyKey === "declared" ? published.idempotencyKey : profile.idempotencyKey,
     taskMembers:
       profile.taskMembers !== "declared" || (isUnread && possible.maxVotes > 0)

@@ -36,7 +36,7 @@ export const read = Effect.fnUntraced(function* (
   const isEncoded = encoding !== "identity" && encoding !== ""
   const limit = isEncoded ? 0 : isTaken ? maxBytes : reasonBytes
   const about = { status, contentType: headers["content-type"] ?? "" }
-  // The HTTP client never reads more bytes than this header says.
+  // The HTTP client reads at most `content-length` bytes. If this length is within `limit`, no other check is needed.
   const length = Number(headers["content-length"] ?? Infinity)
   const whole = length <= limit ? response.text : upTo(response, limit)
   const text = yield* Effect.option(whole)

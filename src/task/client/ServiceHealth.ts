@@ -1,10 +1,10 @@
 /**
- * Decides whether the service is up. After `downAfter` consecutive failures, requests wait. Probes then poll one task
- * at a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`.
- *
- * Some probes poll a made-up id, to which a healthy service may answer 500. Then waiting requests are tried one at a
- * time, polls first. A service that ignores idempotency keys is tried only if a poll waits: a lost request to create a
- * task would leave it `in_doubt`. (Effect's `CircuitBreaker` rejects calls, and its probe may create a task.)
+ * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and probes poll one task at
+ * a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`. A probe
+ * may poll an id that does not exist, to which a healthy service may answer 500. After such an answer, waiting requests
+ * are tried one at a time, polls first. If the service ignores idempotency keys, a poll must be waiting, because a lost
+ * request to create a task would leave the task `in_doubt`. (Effect's `CircuitBreaker` rejects calls, and its probe may
+ * create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"

@@ -1,4 +1,7 @@
-/** The two calls to a service, in any protocol. Each makes one attempt, and does not claim the task. */
+/**
+ * The two calls to a service, `create` and `poll`. `Contract` and `Protocol` implement them. Each call makes one
+ * attempt. Callers must claim the task in the ledger before `create`.
+ */
 import type { Effect } from "effect"
 import type { TaskRequest } from "../../domain/Task.ts"
 import type { AnnotationClientError } from "./AnnotationClientError.ts"
@@ -17,7 +20,10 @@ export type TaskView =
   | { readonly _tag: "Failed"; readonly status: string }
 
 export interface TaskCalls {
-  /** `body` is a `TaskRequest` as JSON. If the call is interrupted and may have created the task, `doubt` runs. */
+  /**
+   * `body` is a `TaskRequest` as JSON. A `Protocol` runs the effect `doubt` if the call is interrupted after a request
+   * that may have created the task.
+   */
   readonly create: (
     body: Uint8Array,
     idempotencyKey: string,

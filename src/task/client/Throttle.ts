@@ -1,8 +1,9 @@
 /**
- * Decides when a request may be sent. At most `requestsPerSecond` requests are sent in any second, and at most
- * `concurrency` are in flight. Polls are not starved by creations (`createsPerPoll`). A 429 or 503 halves rate and concurrency, which then recover. `Retry-After` and quotas
- * apply to all requests. A request that would wait longer than `patience` fails. (Effect's `RateLimiter` would send all
- * requests of a second at once.)
+ * Decides when a request may be sent. At most `requestsPerSecond` requests are sent in any second. At most
+ * `concurrency` requests are in flight. After `createsPerPoll` requests that create tasks, a waiting poll is sent.
+ * After a 429 or 503, both limits are halved. They rise again as requests succeed. All requests obey `Retry-After` and
+ * quotas. A request that would wait longer than `patience` fails. (Effect's `RateLimiter` would send all requests of a
+ * second at once.)
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -39,16 +40,25 @@ const takeAhead = 50
 const maxSlotDelay = 40
 /** A request is assumed to reach the service within this many milliseconds, even if a connection must be opened. */
 const maxLateness = 150
-/** Milliseconds added to the limit's window, because requests may arrive closer together than they were sent. */
+/**
+ * Returns the milliseconds by which the time window of the rate limit is extended. Two requests may arrive at the
+ * service closer together than prefstream sent them.
+ */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** All workers together send `requestsPerSecond` requests per 1000 + `maxLateness` ms, so late ones keep the limit. */
+/**
+ * The request rate of all workers together. It is a little below `requestsPerSecond`. So the limit is not exceeded if
+ * requests reach the service up to `maxLateness` ms late.
+ */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** For this time, the wait for the next request of a call cannot be interrupted. It is below the default `grace`. */
+/**
+ * The maximum time for which the second or a later request of a call waits without being interruptible. The default of
+ * the run's setting `grace` is longer.
+ */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -71,7 +81,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /** Latest time at which each recent request may reach the service. An answer makes this time earlier. */
+  /**
+   * For each recent request, the latest time at which the request may reach the service. When the answer arrives, the
+   * time is replaced by an earlier one.
+   */
   const latestArrivals = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * latestArrivals.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -195,13 +208,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       const wants = Math.min(maxInFlight() - inFlight, waiting.create.length + waiting.poll.length) - slots.length
       const left = (slots.at(-1) ?? -Infinity) + (wants > 0 ? -takeAhead : maxSlotDelay + 1) - now
       if (left > 0) return yield* Effect.raceFirst(slotsWanted.await, Effect.sleep(Duration.millis(left)))
-      const found = yield* budget.take(wants)
-      halvings = found.halvings
+      const grant = yield* budget.take(wants)
+      halvings = grant.halvings
       const then = yield* SteadyClock.now
-      pausedUntil = Math.max(pausedUntil, then + found.pause)
-      for (let i = 0; i < found.count; i++) slots.push(then + found.first + i * found.spacing)
+      pausedUntil = Math.max(pausedUntil, then + grant.pause)
+      for (let i = 0; i < grant.count; i++) slots.push(then + grant.first + i * grant.spacing)
       yield* changed.open
-      yield* Effect.sleep(Duration.millis(found.pause))
+      yield* Effect.sleep(Duration.millis(grant.pause))
     })
     yield* Effect.forkScoped(Effect.forever(take))
   }
@@ -228,15 +241,15 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       return Effect.onInterrupt(awaited, () => {
         const place = waiting[kind].indexOf(waiter)
         if (place !== -1) waiting[kind].splice(place, 1)
-        // The waiter may have got its turn at the moment of the interruption.
+        // If the request got its turn just before the interruption, the turn is given back.
         return waiter.hasTurn ? giveBack : Effect.void
       })
     })
 
   /**
-   * @param isNextStep whether an earlier request of the same call may have created something. If so, this request comes
-   * before others. Without honored keys, the task is in doubt if it is not sent. So an interruption waits for it, up to
-   * `maxStepWait`
+   * @param isNextStep whether an earlier request of the same call may have created something. If true, this request
+   * comes before all waiting requests. Without this request, the task could be in doubt. So an interruption is delayed
+   * until the request has its turn, for at most `maxStepWait`
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -257,11 +270,11 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     yield* Effect.logWarning(`${why}: no requests before ${instant(until)}`)
   })
 
-  const quota = Effect.fnUntraced(function* ({ ordinal: seen }: Permit, found: ReadonlyArray<Quota>) {
+  const quota = Effect.fnUntraced(function* ({ ordinal: seen }: Permit, serviceQuotas: ReadonlyArray<Quota>) {
     const now = yield* SteadyClock.now
-    for (const { name, remaining, reset } of found) {
-      const known = quotas.get(name)
-      if (known !== undefined && known.ordinal > seen && known.until > now) continue
+    for (const { name, remaining, reset } of serviceQuotas) {
+      const storedQuota = quotas.get(name)
+      if (storedQuota !== undefined && storedQuota.ordinal > seen && storedQuota.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining > 0) continue
       if (reset <= patience) yield* logPause(now, now + reset, "the service's request quota is used up")
@@ -286,7 +299,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = latestArrivals[place]!
         const millis = now - (latest - maxLateness)
         minAnswerMillis = Math.min(minAnswerMillis, millis)
-        // The first answers are slow, because connections are opened, so `minAnswerMillis` is not yet reliable.
+        // The first requests open connections, so their answers are slow, and `minAnswerMillis` is still too high. For
+        // these requests, the time of the answer is used.
         latestArrivals[place] = Math.min(latest, permit.ordinal > latestArrivals.length ? now - minAnswerMillis : now)
         changed.openUnsafe()
       }),
@@ -307,7 +321,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (now - saidAt < minWarningInterval) return
       saidAt = now
       yield* Effect.logWarning(
-        `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} requests per second` : "half the request rate that all workers share"}; both limits rise again as requests succeed`,
+        `the service is rate limiting or overloaded (${status}): prefstream now sends at most ${Math.floor(atOnce)} requests at the same time, and ${budget === undefined ? `at most ${Number(perSecond.toPrecision(3))} requests per second` : "all workers together send half as many requests per second"}; these limits rise again as requests succeed`,
       )
     }),
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {

@@ -88,8 +88,8 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     return authorized
   })
 
-  const unusable = (detail: string, isForeign = false, found?: string) =>
-    error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
+  const unusable = (detail: string, isForeign = false, answerText?: string) =>
+    error(new UnusableAnswer({ detail, isForeign, ...(answerText === undefined ? {} : { found: answerText }) }))
 
   const slowDown = Effect.fnUntraced(function* (failure: AnnotationClientError, permit: Throttle.Permit | undefined) {
     const { reason } = failure
@@ -151,8 +151,8 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     )
 
   const misread = (expected: string, answer: ResponseBody.Answer) => {
-    const found = ResponseBody.describe(answer, quotable)
-    return unusable(`${expected}, found ${found}`, !ResponseBody.isJson(answer), found)
+    const answerText = ResponseBody.describe(answer, quotable)
+    return unusable(`${expected}, found ${answerText}`, !ResponseBody.isJson(answer), answerText)
   }
 
   return { attempt, authorize, error, misread, quotable, refused, slowDown, unusable }

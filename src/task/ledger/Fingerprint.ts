@@ -1,7 +1,8 @@
 /**
- * A digest of all data in the ledger that a dataset depends on. If the dataset changes, the digest changes. Requests
- * and results are not read: a new result raises the task's `completed_at`, and a new request has another `seq`,
- * `item_count`, or key. The random key for pseudonyms tells two ledgers with equal tasks apart.
+ * Computes a digest of all data in the ledger on which a dataset depends. If the dataset changes, the digest changes.
+ * Requests and results are not read, because the row of the task changes with them. A new result raises `completed_at`.
+ * A new request has another `seq`, `item_count`, or key. The digest includes the random key for pseudonyms, so two
+ * ledgers with equal tasks have different digests.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -60,12 +61,12 @@ export const readFingerprint = (context: LedgerContext) => {
     const hasher = Sha256.makeHasher()
     const encoder = new TextEncoder()
     const add = (value: unknown) => hasher.update(encoder.encode(`${JSON.stringify(value)}\n`))
-    const known = yield* campaigns
+    const allCampaigns = yield* campaigns
     const runs = yield* Effect.forEach(
-      known.filter((one) => Option.isNone(campaign) || one.campaign === campaign.value),
+      allCampaigns.filter((one) => Option.isNone(campaign) || one.campaign === campaign.value),
       (one) => lastRunIn(one.campaign),
     ).pipe(Effect.map(Arr.getSomes))
-    add([Option.getOrNull(campaign), known, yield* inputsOf(campaign)])
+    add([Option.getOrNull(campaign), allCampaigns, yield* inputsOf(campaign)])
     for (const { campaign, counts, run, shuffleSeed, votes } of runs) {
       const imported = (yield* isImport(run)) ? counts.known : null
       add([campaign, counts.duplicates, counts.reordered, imported, votes, Option.getOrNull(shuffleSeed)])

@@ -57,7 +57,7 @@ export interface LedgerSharingOptions {
 /** `password` is used if the URL has none. */
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
-/** An insert may change any page of the index of items. A small cache would write each page many times. */
+/** New items change pages all over the index of items. With a small cache, SQLite would write each page many times. */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
   walBytes: 64 * 1024 * 1024,
@@ -82,7 +82,7 @@ const readerOf = (context: LedgerContext, jobName: string) => ({
   ...readFingerprint(context),
   ...Parts.readParts(context),
   ...readBudget(context),
-  /** The `seq` of results that were logged as unusable, so that each is logged only once. */
+  /** The tasks (by `seq`) whose results were found unusable. No task is logged twice for this reason. */
   leftOut: new Set<number>(),
   /** Reads one snapshot of the ledger, even while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
@@ -132,7 +132,10 @@ const make = Effect.fnUntraced(function* ({
     isShared,
     /** Fails with `DatabaseTooNew` if a newer version of prefstream has meanwhile changed the tables. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
-    /** While another process reads the input, a command fails with `FileLockError`, and a worker waits. */
+    /**
+     * Ensures that no other process reads the input. If another process reads it, a command fails with `FileLockError`,
+     * but a worker waits.
+     */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
     /** This latch opens when tasks are planned, so that `Send` need not poll the database. */
     planned,
@@ -180,7 +183,10 @@ export const Ledger = Object.assign(Writing, {
       Layer.provide(Layer.effectDiscard(FileLock.acquire(filename))),
     ),
 
-  /** The schema must contain only ledgers. Locks the job against other processes that do not set `shared`. */
+  /**
+   * Opens a ledger in PostgreSQL. The database's schema must not contain other tables. Without `shared`, no other
+   * process can open the job for writing. With `shared`, other processes can do this if they also set `shared`.
+   */
   layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
     ledgerLayer({ job, parts, shared }).pipe(
       Layer.provide(PostgresClient.layer({ ...options, lock: job, sharedBy: shared?.by })),

@@ -2,12 +2,12 @@
 
 /** The durable record of a job, for the process that runs the job. */
 export interface Ledger {
-  /** Only distinguishes the type. */
+  /** Tells TypeScript that no other type is a `Ledger`. The member does not exist at run time. */
   readonly "~prefstream/Ledger": never
 }
 
-/** The record of a job for reading, even while another process runs the job. */
+/** Reads the record of a job, even while another process runs the job. */
 export interface LedgerReader {
-  /** Only distinguishes the type. */
+  /** Tells TypeScript that no other type is a `LedgerReader`. The member does not exist at run time. */
   readonly "~prefstream/LedgerReader": never
 }

@@ -64,11 +64,11 @@ const isPostgres = (text: string) => /^postgres(ql)?:/i.test(text)
 
 export const of = Effect.fnUntraced(function* ({
   file,
-  ledger: given = file,
+  ledger: location = file,
   job = defaultJob,
 }: LedgerSettings & { readonly file: string }): Effect.fn.Return<LedgerLocation, LedgerLocationError> {
-  if (Predicate.hasProperty(given, "_tag")) return given
-  const text = Redacted.isRedacted(given) ? Redacted.value(given) : given
+  if (Predicate.hasProperty(location, "_tag")) return location
+  const text = Redacted.isRedacted(location) ? Redacted.value(location) : location
   const refuse = (message: string) => new LedgerLocationError({ message })
   if (!/^[\w.-]{1,100}$/.test(job)) {
     return yield* refuse("a job name must have 1 to 100 letters, digits, dots, underscores, or hyphens")
@@ -112,7 +112,7 @@ export const layer = (location: LedgerLocation) =>
 const layerShared = ({ job, url }: PostgresLocation, shared: LedgerSharer, parts?: number) =>
   Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, parts, password, shared })))
 
-/** Opens the ledger for a worker. If the ledger is missing, creates it with `parts` parts. */
+/** Opens the ledger for a worker. Creates the job if it is missing. `parts` is the number of parts of a new job. */
 export const layerWorker = (location: PostgresLocation, name: string, parts?: number) =>
   layerShared(location, { by: "worker", name }, parts)
 
@@ -159,9 +159,10 @@ const lockedClient = Effect.fnUntraced(function* (location: LedgerLocation) {
 
 const missing = (
   location: LedgerLocation,
-  found: LedgerMissing["found"] = "nothing",
+  content: LedgerMissing["found"] = "nothing",
   jobs: ReadonlyArray<string> = [],
-) => new LedgerMissing({ location: describe({ ...location, job: defaultJob }), job: location.job, jobs, found })
+) =>
+  new LedgerMissing({ location: describe({ ...location, job: defaultJob }), job: location.job, jobs, found: content })
 
 const requireJob = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (!(yield* exists)) return yield* missing(location)

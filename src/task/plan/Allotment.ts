@@ -12,12 +12,12 @@ export const within = (batches: ReadonlyArray<Batch>, votes: number, votesLeft: 
   if (votesLeft === Infinity) return { batches, beyond: [] }
   let items = Math.floor(votesLeft / votes)
   const cut = batches.map((batch) => {
-    const taken = batch.slice(0, items)
-    items -= taken.length
-    return { taken, rest: batch.slice(taken.length) }
+    const first = batch.slice(0, items)
+    items -= first.length
+    return { first, rest: batch.slice(first.length) }
   })
   return {
-    batches: cut.flatMap(({ taken }) => (Arr.isArrayNonEmpty(taken) ? [taken] : [])),
+    batches: cut.flatMap(({ first }) => (Arr.isArrayNonEmpty(first) ? [first] : [])),
     beyond: cut.flatMap(({ rest }) => rest).filter(({ isCheck }) => isCheck !== true),
   }
 }

@@ -45,7 +45,10 @@ export const make = (
     if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
 
-  /** Adds the item to the batch, with its gold item, if it has one. Returns false if they do not fit. */
+  /**
+   * Adds an item and its gold item, if any, to the batch. Returns false and adds nothing if the batch has no room for
+   * both, or contains the item's prompt.
+   */
   const takes = (batch: OpenBatch, item: BatchItem): boolean => {
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false
@@ -83,7 +86,7 @@ export const make = (
     while (isTooMuch()) close(fullest())
   }
 
-  const taken = (): ReadonlyArray<Batch> => {
+  const removeClosed = (): ReadonlyArray<Batch> => {
     const batches = closed
     closed = []
     return batches
@@ -98,11 +101,11 @@ export const make = (
           if (bytes !== item.bytes) items[i] = { ...item, item: LazyItem.withBytes(item.item, bytes), bytes }
         })
       }
-      return taken()
+      return removeClosed()
     },
     end: (): ReadonlyArray<Batch> => {
       while (open.length > 0) close(open[0]!)
-      return taken()
+      return removeClosed()
     },
     waiting: (): ReadonlyArray<BatchItem> =>
       open.flatMap(({ items }) => items.filter(({ isCheck }) => isCheck !== true)),

@@ -28,7 +28,7 @@ export interface GoldOptions {
 
 export const defaultRate = 0.05
 
-/** At this rate, half of the items are gold items. */
+/** With a rate of 0.5, each input item is sent with one gold item, which is the maximum. */
 export const maxRate = 0.5
 
 /** The gold items or their rate cannot be used. */
@@ -46,7 +46,10 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   }
 }
 
-/** Attaches candidate gold items to some input items. At most one candidate is sent with each item. */
+/**
+ * Gives some input items a list of gold items. The batch of the input item gets at most one of them: the first whose
+ * prompt is not yet in the batch.
+ */
 export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)
@@ -63,25 +66,25 @@ export const make = Effect.fn("GoldItems.make")(function* (
   if (!(rate > 0 && rate <= maxRate)) {
     return yield* new UnusableGold({ problem: `expected a rate above 0 and at most ${maxRate}, found ${rate}` })
   }
-  const known = yield* Effect.forEach(
+  const goldItems = yield* Effect.forEach(
     items,
-    Effect.fnUntraced(function* (given, index) {
-      const whole: unknown = Predicate.hasProperty(given, "item") ? given.item : given
+    Effect.fnUntraced(function* (entry, index) {
+      const whole: unknown = Predicate.hasProperty(entry, "item") ? entry.item : entry
       if (!isObject(whole)) {
         return yield* new UnusableGold({ index, problem: `expected a prompt item, found ${describeValue(whole)}` })
       }
-      const found = "item" in given ? given : { item: given, origin: { file: "memory", line: index + 1 } }
-      const place = { index, ...("item" in given ? { origin: given.origin } : {}) }
-      if (found.item.gold === undefined) {
+      const sourceItem = "item" in entry ? entry : { item: entry, origin: { file: "memory", line: index + 1 } }
+      const place = { index, ...("item" in entry ? { origin: entry.origin } : {}) }
+      if (sourceItem.item.gold === undefined) {
         return yield* new UnusableGold({ ...place, problem: "gold: expected the right answer, found nothing" })
       }
-      if (Option.isNone(decode(found.item))) {
+      if (Option.isNone(decode(sourceItem.item))) {
         return yield* new UnusableGold({ ...place, problem: "expected a prompt item" })
       }
-      return draw(identify(found))
+      return draw(identify(sourceItem))
     }),
   )
-  if (!Arr.isReadonlyArrayNonEmpty(known)) {
+  if (!Arr.isReadonlyArrayNonEmpty(goldItems)) {
     return yield* new UnusableGold({ problem: "expected at least one item, found none" })
   }
 
@@ -90,13 +93,14 @@ export const make = Effect.fn("GoldItems.make")(function* (
     return { ...gold, isCheck: true, itemId: IdLimit.fits(id) ? id : `gold:${Sha256.hex(id)}` }
   }
 
-  // `rate` is gold items per judged item (gold or input); `perItem` is gold items per input item.
+  // `rate` is the share of gold items among all items. `perItem` is the number of gold items divided by the number of
+  // input items.
   const perItem = rate / (1 - rate)
   return (item) => {
-    const { share, which } = Shuffle.chance(seed, JSON.stringify(["gold", item.itemId]), known.length)
+    const { share, which } = Shuffle.chance(seed, JSON.stringify(["gold", item.itemId]), goldItems.length)
     if (share >= perItem) return item
     const gold = function* () {
-      for (let i = 0; i < known.length; i++) yield along(known[(which + i) % known.length]!, item)
+      for (let i = 0; i < goldItems.length; i++) yield along(goldItems[(which + i) % goldItems.length]!, item)
     }
     return { ...item, gold: { [Symbol.iterator]: gold } }
   }

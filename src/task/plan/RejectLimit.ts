@@ -1,7 +1,8 @@
 /**
- * Limits how many records of a run may be rejected. A limit that is a number is checked after each step of reading. A
- * percentage is checked at the end, and from the 1,000th record on after each step. Without a limit, reading stops if
- * the first 100,000 records were all rejected.
+ * Limits how many records of a run may be rejected. The reader calls `add` after each group of records.
+ * - If the limit is a number, each `add` checks the limit.
+ * - If the limit is a percentage, each `add` checks the limit once 1,000 records were read, and `end` checks the limit.
+ * - Without a limit, reading stops if the first 100,000 records were all rejected.
  */
 import { Effect, Option, Schema } from "effect"
 import { count, number, plural } from "../../io/Values.ts"

@@ -1,7 +1,7 @@
 /**
- * Turns batches into requests and idempotency keys. A key depends only on items, terms, group, votes, voters, and
- * orders, so it is the same in every run. Two different bodies never have the same key, because a service would refuse
- * the second body.
+ * Builds a request and its idempotency key for each task. The key is a hash of the task's items, terms, group, votes,
+ * voters, and orders. Later runs therefore compute the same key. Requests with different bodies have different keys: a
+ * service refuses a second body under a key that it knows.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -37,15 +37,15 @@ export const identify = ({
   texts,
 }: SourceItem): BatchItem => {
   const prompt = Conversation.render(item.prompt)
-  const known = { item, origin, completionLists, completionOrigins, prompt }
+  const source = { item, origin, completionLists, completionOrigins, prompt }
   if (identity?.of === item) {
     const { bytes, contentHash, itemId } = identity
-    return { ...known, bytes, contentHash, itemId }
+    return { ...source, bytes, contentHash, itemId }
   }
   const bytes = texts?.of === item ? ItemBytes.fromJson(texts.json) : ItemBytes.make(prompt, item.completions)
   const contentHash = Sha256.hex(bytes.utf8)
   const itemId = item.id ?? sortedHash(item.completions, bytes) ?? contentHash
-  return { ...known, bytes, contentHash, itemId }
+  return { ...source, bytes, contentHash, itemId }
 }
 
 const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemBytes): string | undefined => {
@@ -70,14 +70,14 @@ export const beyondLimits = (
   { bytes, item, origin, prompt }: BatchItem,
   { maxCompletionCharacters, maxCompletions, maxPromptCharacters }: ItemLimits,
 ): Reject | undefined => {
-  const reject = (code: RejectCode, place: string, max: string, found: number): Reject => ({
+  const reject = (code: RejectCode, place: string, max: string, actual: number): Reject => ({
     ...origin,
     code,
-    reason: `${place}: expected at most ${max} (the service's limit), found ${found}`,
+    reason: `${place}: expected at most ${max} (the service's limit), found ${actual}`,
   })
   const tooLong = (place: string, text: string, max: number) => {
-    const found = text.length > max ? charactersOf(text) : 0
-    return found > max ? reject("too_long", place, `${max} characters`, found) : undefined
+    const characters = text.length > max ? charactersOf(text) : 0
+    return characters > max ? reject("too_long", place, `${max} characters`, characters) : undefined
   }
   const count = ItemBytes.count(bytes)
   if (count > maxCompletions) {

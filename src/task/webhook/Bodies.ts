@@ -22,7 +22,7 @@ const refusals = {
   too_large: { status: 413, kind: "too large", why: "its body is larger than MAX" },
   too_slow: { status: 408, kind: "too slow", why: "its body did not arrive in time" },
   too_many: { status: 503, kind: "above the concurrency limit", why: "too many deliveries arrive at the same time" },
-  broken: { status: 400, kind: "broken off", why: "its body broke off" },
+  broken: { status: 400, kind: "incomplete", why: "the connection broke before the complete body arrived" },
   encoded: {
     status: 415,
     kind: "compressed",

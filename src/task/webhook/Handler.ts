@@ -1,8 +1,9 @@
 /**
- * Answers one delivery: verifies it, records it in the ledger, and answers 204. No content is used before its signature
- * is verified. The answer to a refused delivery gives no reason. A delivery that could not be recorded gets 500 or 503.
- * A delivery with a known id is ignored, unless its signed time is later. If the signature covers no id, `deliveryId`
- * says where to read it. A repeated delivery with neither an id nor a signed time only causes another poll.
+ * Answers one webhook delivery: verifies the signature, records the delivery in the ledger, and answers 204. No content
+ * is used before its signature is verified. The answer to a refused delivery gives no reason. If the delivery cannot be
+ * recorded, the answer is 500 or 503. A delivery with a known id is ignored, unless its signed timestamp is later. If
+ * the signature does not cover an id, the option `deliveryId` says where the id is. A repeated delivery without an id
+ * and without a signed timestamp causes one more poll, and nothing else.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -84,7 +85,7 @@ const makeRefusalLog = Effect.gen(function* () {
     lastLogged = now
     const others = takeSuppressed()
     yield* Effect.logWarning(
-      `a webhook delivery was refused: ${why}${others === "" ? "" : ` (also refused since the last message: ${others})`}`,
+      `a webhook delivery was refused: ${why}${others === "" ? "" : ` (since the last message, more deliveries were refused: ${others})`}`,
     )
   })
 })
@@ -98,7 +99,8 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const bodies = WebhookBodies.make(limit)
   const logRefusal = yield* makeRefusalLog
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
-  // A program without a client, such as a separate webhook server, finds ids only by paths.
+  // A program without a client, such as a separate webhook server, has no protocol. Task ids are then read at
+  // `taskIdPaths`.
   const byProtocol = Option.flatMapNullishOr(yield* Effect.serviceOption(TaskClient), (client) => client.taskIdsOf)
   const taskIdsOf = Option.getOrElse(
     byProtocol,
@@ -118,7 +120,8 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // The ledger ignores a known id if `sentAt` is not later: always with 0, never with `now`.
+      // The ledger ignores a delivery with a known id if its `sentAt` is not later. If `sentAt` is 0, every repeated
+      // delivery is ignored. If `sentAt` is `now`, no repeated delivery is ignored.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }
@@ -167,7 +170,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
       // After a 500, the service sends the delivery again.
       SqlError: notRecorded,
     }),
-    // Only a custom `verify` function can cause a defect.
+    // A custom `verify` function may throw. After the 500, the service sends the delivery again.
     Effect.catchDefect(notRecorded),
     Effect.tap(({ status }) => Metrics.countDelivery(status < 300 ? "accepted" : status < 500 ? "refused" : "failed")),
   )

@@ -121,7 +121,10 @@ const make = (options: HandlerOptions, handle: Handle) =>
     return Effect.fnUntraced(
       function* ({ headers, isRead, method, stream, url }: IncomingRequest) {
         if (method !== "POST") return respond(405, { allow: "POST" })
-        if (isRead) return yield* Effect.die("the body was read before: handle webhooks before anything parses bodies")
+        if (isRead)
+          return yield* Effect.die(
+            "other code has already read the body of the request: call the webhook handler before any body parser",
+          )
         yield* bodies.accept({ headers })
         const check = yield* scheme.open({ url, headers })
         const body = yield* bodies.read({ headers, stream })
@@ -173,7 +176,7 @@ export const nodeHandler = (
         url: request.url!,
         headers: lowerCase(request.headers),
         isRead: request.readableDidRead,
-        // Without this option, the connection would close before the answer.
+        // Without `destroyOnReturn: false`, the connection would close before the answer is sent.
         stream: Stream.fromAsyncIterable(request.iterator({ destroyOnReturn: false }), (cause) => cause),
       }).pipe(
         Effect.flatMap((answer) =>

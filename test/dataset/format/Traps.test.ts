@@ -9,7 +9,7 @@ import { test } from "../support.ts"
 const developer = { role: "developer", content: "x" }
 
 const lastOf = (i: number, role: string) =>
-  `prompt[${i}].role: expected user or tool in the last message, found "${role}"`
+  `prompt[${i}].role: expected user or tool as the role of the last message, found "${role}"`
 const roleOf = (i: number, expected: string, role: string) =>
   `prompt[${i}].role: expected ${expected} at this position, found "${role}"`
 const manyTurns = "prompt: expected one question, found a conversation of 3 turns"
@@ -66,7 +66,7 @@ describe("refused with its reason", () => {
     [
       "openrlhf",
       { chosen: "a", rejected: "a\n\n" },
-      'rejected: expected a text that differs from `chosen` in more than trailing line feeds, found "a\\n\\n"',
+      'rejected: expected a text that differs from `chosen`, apart from line feeds at the end, found "a\\n\\n"',
     ],
     [
       "trl-tpo",
@@ -85,7 +85,7 @@ describe("refused with its reason", () => {
     [
       "axolotl-chat-template",
       { chosen: "a" },
-      'chosen: expected text that is not part of [[dummy_message]] (axolotl puts this placeholder before the completion, and would find the completion in it), found "a"',
+      'chosen: expected text that is not part of [[dummy_message]] (axolotl writes this placeholder before the completion, and would mistake a part of the placeholder for the completion), found "a"',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Partial<PreferencePair>, string]>)(
     "%s: %j",
@@ -121,7 +121,7 @@ const transcript = (answer: string, prompt = "q") => `\n\nHuman: ${prompt}\n\nAs
 const sameText = (text: string) => `1: rejected: expected a text that differs from \`chosen\`, found "${text}"`
 const stray = (field: string, value: string) => `${field}: expected no field with this name, found ${value}`
 const cutTo = (text: string, rest: string) =>
-  `1: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference), found the same beginning, so TRL would cut "${text}" to "${rest}" warning`
+  `1: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers move a common beginning to the prompt), found completions with a common beginning: TRL would shorten "${text}" to "${rest}" warning`
 const thought = (field: string, text: string) =>
   `1: ${field}: expected no </think> in an answer (many chat templates remove the text before it), found "${text}" warning`
 
@@ -158,7 +158,7 @@ describe("found in a file", () => {
       [
         "1: prompt: expected at least one message, found an empty array",
         "1: chosen: expected at least one message, found an empty array",
-        "1: rejected: expected one message, or tool calls and the messages after them, found an array",
+        "1: rejected: expected one message (only a completion with tool calls can have several messages), found an array",
       ],
     ],
     [
@@ -182,7 +182,7 @@ describe("found in a file", () => {
         row("q", "a", "b", { margin: 0.5 }),
       ],
       [
-        "3: margin: expected a whole number (as in earlier rows), or numbers with a decimal point in all rows, found 0.5",
+        "3: margin: expected a whole number, as in earlier rows (to mix whole numbers and fractions, write 1.0 instead of 1 in all rows), found 0.5",
       ],
     ],
     [
@@ -257,7 +257,7 @@ describe("found in a file", () => {
       ],
       [
         "1: chosen: expected a prompt and an answer, found an array",
-        '2: rejected[1].role: expected assistant in the last message, found "user"',
+        '2: rejected[1].role: expected assistant as the role of the last message, found "user"',
         '3: chosen[1].content: expected text, found ""',
         '4: chosen[0].role: expected user or tool before the answer, found "system"',
         '5: rejected[1].content: expected a text that differs from `chosen`, found "a"',
@@ -283,9 +283,9 @@ describe("found in a file", () => {
         completion("p", "b", false),
       ],
       [
-        '3: completion: expected a completion that no earlier row has for this prompt, found "\\"a\\"" warning',
+        '3: completion: expected a new completion for this prompt (an earlier row has the same prompt, completion, and label), found "\\"a\\"" warning',
         "4: label: expected true (as in an earlier row with this prompt and completion), found false warning",
-        "5: prompt: expected a different prompt than in the previous row (KTO trainers combine each prompt with the previous row's completion), found the same prompt warning",
+        "5: prompt: expected a prompt that differs from the previous row's prompt (KTO trainers use the previous row's completion as an unrelated answer to this prompt), found the same prompt warning",
       ],
     ],
     [
@@ -327,7 +327,7 @@ describe("found in a file", () => {
         { messages: [q], ...sides(message("assistant", "Yes "), message("assistant", "No")) },
       ],
       [
-        `1: messages[0].role: expected user or tool in the last message, found "human"`,
+        `1: messages[0].role: expected user or tool as the role of the last message, found "human"`,
         '1: messages[0].role: expected system, user, assistant, or tool, found "human"',
         `2: ${atEnds("chosen.content", "Yes ")}`,
       ],

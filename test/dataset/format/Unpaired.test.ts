@@ -48,7 +48,7 @@ describe("unpaired rows", () => {
 
   it("of a full ranking leave out, and report, what is between others", () => {
     const reason =
-      "expected a completion that is preferred in all its pairs or in none, found a completion that is both chosen and rejected:"
+      "expected a completion that is either chosen in all its pairs or rejected in all its pairs, found a completion that is both chosen and rejected:"
     assert.deepStrictEqual(labels(...pairsOf("1", "ab", "ac", "ad", "bc", "bd", "cd")), {
       rows: [
         ["a", true],

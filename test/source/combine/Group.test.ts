@@ -132,7 +132,7 @@ describe("group", () => {
     assert.deepStrictEqual(described(rejects), [
       "a:9 invalid_shape odd",
       'a:2 invalid_shape expected the same prompt as a:1 for key "x", found a different prompt',
-      'a:3 duplicate_key expected distinct completions from the model "m" for key "x", found the same text as at a:1',
+      'a:3 duplicate_key expected different completions of the model "m" for key "x", found the completion of a:1 again',
       'b:1 invalid_shape expected the same prompt as a:1 for key "x", found a different prompt',
     ])
     assert.deepStrictEqual(items[0]!.item.completions, ["one", "five"])

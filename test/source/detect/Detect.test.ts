@@ -95,7 +95,7 @@ const shapes: ReadonlyArray<Shape> = [
         rejected: "\n\nHuman: Hi\n\nAssistant: Yes?\n\nHuman: Q\n\nAssistant: B",
       },
     ],
-    `pairs: completions at "chosen" and "rejected", prompt from their common beginning`,
+    `pairs: completions at "chosen" and "rejected", prompt from the common beginning of the completions`,
     { prompt: chat("Hi", "Yes?", "Q") },
   ],
   [
@@ -112,7 +112,7 @@ const shapes: ReadonlyArray<Shape> = [
         turn: 1,
       },
     ],
-    `wide: completions at "conversation_a" and "conversation_b", prompt from their common beginning, models at "model_a" and "model_b", gold at "winner"`,
+    `wide: completions at "conversation_a" and "conversation_b", prompt from the common beginning of the completions, models at "model_a" and "model_b", gold at "winner"`,
     { prompt: [user("Q")], models, ...best(1) },
   ],
   [
@@ -130,7 +130,7 @@ const shapes: ReadonlyArray<Shape> = [
         language: "en",
       },
     ],
-    `wide: completions at "conversation_a" and "conversation_b", prompt from their common beginning, models at "model_a" and "model_b", id at "id"`,
+    `wide: completions at "conversation_a" and "conversation_b", prompt from the common beginning of the completions, models at "model_a" and "model_b", id at "id"`,
     { id: "u", prompt: [user("Q")], models },
   ],
   [
@@ -366,7 +366,7 @@ describe("Detect", () => {
     [
       "several prompts",
       [{ question: "Q", context: "C", response_a: "A", response_b: "B" }],
-      `several fields might contain the prompt: "question" and "context"; set \`prompt\` to a template such as '{context}\\n\\n{question}', or exclude fields that experts need not see with \`ignore\``,
+      `several fields might contain the prompt: "question" and "context"; to show all of them to experts, set \`prompt\` to a template such as '{context}\\n\\n{question}'; to leave a field out, name it in \`ignore\``,
     ],
     [
       "several places of completions",
@@ -482,7 +482,10 @@ describe("Detect", () => {
     const { description } = look([
       { prompt: "Q", chosen: [...asked, assistant("A")], rejected: [...asked, assistant("B")] },
     ])
-    assert.strictEqual(description, `pairs: completions at "chosen" and "rejected", prompt from their common beginning`)
+    assert.strictEqual(
+      description,
+      `pairs: completions at "chosen" and "rejected", prompt from the common beginning of the completions`,
+    )
   })
 
   describe("what a file grows by changes the identity of no item that it had", () => {

@@ -69,7 +69,7 @@ describe("ItemDecoder", () => {
   it("a completion may be the assistant's turn, or the whole conversation", () => {
     const prompt = [user("Q"), assistant("a"), user("R")]
     const otherwise = (count: number) =>
-      `completions[1]: expected the assistant's turn, or the prompt and then the assistant's turn, found ${count} messages of another form`
+      `completions[1]: expected either the assistant's turn alone, or the prompt followed by the assistant's turn, found ${count} messages that match neither`
     const cases: ReadonlyArray<readonly [prompt: unknown, completion: unknown, expected: string]> = [
       ["Q", [assistant("B")], "B"],
       ["Q", assistant("B"), "B"],

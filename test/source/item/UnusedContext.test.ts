@@ -59,7 +59,7 @@ describe("UnusedContext", () => {
     ]
     assert.strictEqual(
       yield* problemOf(records, {}, format),
-      `no option uses "context" (in 1 of 2 records), but experts might need this field: set \`prompt: "{context}\\\\n\\\\n{prompt}"\`, or \`ignore: ["context"]\` if experts need not see it`,
+      `no option uses "context" (in 1 of 2 records): if experts need this field, set \`prompt: "{context}\\\\n\\\\n{prompt}"\`; if not, set \`ignore: ["context"]\``,
     )
     const used = yield* read(records, { prompt: "{context}\\n\\n{prompt}" }, format)
     assert.deepStrictEqual(used.prompts, ["The Reds beat the Blues.\n\nWho won?", "Who lost?"])
@@ -119,7 +119,7 @@ describe("UnusedContext", () => {
     assert.strictEqual(items.length, 101)
     assert.strictEqual(
       reasons[0],
-      `context: expected no value (experts might need this field, but no option uses it), found "late"; set \`prompt: "{context}\\\\n\\\\n{prompt}"\`, or \`ignore: ["context"]\``,
+      `context: expected no value, because no option uses this field, found "late"; if experts need the field, set \`prompt: "{context}\\\\n\\\\n{prompt}"\`; if not, set \`ignore: ["context"]\``,
     )
     assert.match(
       reasons[1]!,

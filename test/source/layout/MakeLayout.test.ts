@@ -253,7 +253,7 @@ describe("MakeLayout", () => {
         [{ ...wide, response_b: "A" }, "response_a, response_b: expected at least two distinct completions, found 1"],
         [
           { ...wide, response_b: chat("Q", "B"), prompt: "R" },
-          "response_b: expected the assistant's turn, or the prompt and then the assistant's turn, found 2 messages of another form",
+          "response_b: expected either the assistant's turn alone, or the prompt followed by the assistant's turn, found 2 messages that match neither",
         ],
         [
           { ...wide, response_b: [user("Q")] },
@@ -515,7 +515,7 @@ describe("MakeLayout", () => {
     [{ layout: "long", completion: "a", gold: "g" }, "layout long: `gold` is for layouts items, wide, and pairs"],
     [
       { layout: "long", completion: "a", id: "i" },
-      "layout long: `id` is for layouts items, wide, and pairs; set `key`, which groups records into items and identifies the items",
+      "layout long: expected `key`, found `id`: records with the same key form an item, and the key is the id of this item",
     ],
     [
       { layout: "long", completions: "a" },

@@ -93,7 +93,7 @@ describe("the credentials of a URL", () => {
       [
         `${url}/a`,
         { HOME: home },
-        /refuses the entry for 127\.0\.0\.1 in \.netrc \(401\), which may be wrong or expired$/,
+        /refuses the entry for 127\.0\.0\.1 in \.netrc \(401\): check whether the credentials are wrong or expired$/,
       ],
       [
         `${url}/a`,

@@ -147,7 +147,7 @@ describe("the token", () => {
       ],
       [
         yield* failure("ada/preferences/a.jsonl", secret),
-        /refuses the access token \(401\), which may be wrong or expired; set HF_TOKEN/,
+        /refuses the access token \(401\): the token may be wrong or expired; set HF_TOKEN/,
       ],
       [
         yield* failure("ada/gated/a.jsonl"),
@@ -244,7 +244,7 @@ describe("names of datasets", () => {
     [
       "nothing that exists",
       "[{config_name: x, data_files: z.csv}]",
-      /no JSON Lines, JSON, CSV, TSV, or Parquet files; app/,
+      /no JSON Lines, JSON, CSV, TSV, or Parquet files; to read the Hub's copy in Parquet, app/,
     ],
     [
       "several configurations",

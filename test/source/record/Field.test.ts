@@ -92,7 +92,7 @@ describe("Field", () => {
   it.each([
     ["{a", 'not a template: "{a": expected a field and "}" after "{" at character 1'],
     ["x {a", 'not a template: "x {a": expected a field and "}" after "{" at character 3'],
-    ["{a} }", 'not a template: "{a} }": expected "}}" for a brace, found "}" at character 5'],
+    ["{a} }", 'not a template: "{a} }": for a brace in the text, write "}}" instead of "}" at character 5'],
     ["{{a}}", 'not a template: "{{a}}": expected a field in braces, found none at character 1'],
     [
       "x {a..b}",

@@ -135,7 +135,7 @@ describe("several readings", () => {
     })
     const rows = [ranked([1, 2, 0]), ranked([1, 0, 2]), ranked([[1], [2], [0]]), ranked([1, 2, 0], { choice: "b" })]
     const [first, ...others] = yield* choices(jsonl(rows), "votes.jsonl", { choice: "choice" })
-    assert.match(String(first), /^ranking: found \[1,2,0\], which might be an order \(best first\) or ranks/)
+    assert.match(String(first), /^ranking: found \[1,2,0\], which has two possible meanings/)
     assert.deepStrictEqual(others, [1, 1, 1])
   })
 
@@ -204,7 +204,7 @@ describe("as options say", () => {
     const rows = [pair(0, { quality_a: 1, gold_a: 2 })]
     const set = { choice: ["quality_a", "gold_a"], choiceAs: "scores" } as const
     assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", set), [
-      'quality_a and gold_a: expected one column named after each of the 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns',
+      'quality_a and gold_a: expected a column for each of the 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns',
     ])
     const alike = [pair(0, { answer_x: 1, answer_x_c: 2 }, ["answer_x_a", "answer_x_b"])]
     assert.match(

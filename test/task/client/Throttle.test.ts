@@ -133,7 +133,7 @@ describe("Throttle", () => {
       }
     }).pipe(Effect.scoped, logs.during)
     assert.deepStrictEqual(logs.messages, [
-      "the service is rate limiting or overloaded (429): reduced to at most 4 concurrent requests and 500 requests per second; both limits rise again as requests succeed",
+      "the service is rate limiting or overloaded (429): prefstream now sends at most 4 requests at the same time, and at most 500 requests per second; these limits rise again as requests succeed",
     ])
   })
 

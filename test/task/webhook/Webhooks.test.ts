@@ -150,7 +150,10 @@ test("a body that was read before is an error of the program, not of the sender"
   const { status } = yield* Effect.promise(() => Webhooks.fetchHandler(options, () => {})(request))
   assert.strictEqual(status, 500)
   assert.lengthOf(
-    lines.join("\n").match(/the body was read before: handle webhooks before anything parses bodies/g) ?? [],
+    lines
+      .join("\n")
+      .match(/other code has already read the body of the request: call the webhook handler before any body parser/g) ??
+      [],
     2,
   )
 })

@@ -28,8 +28,8 @@ const rankButtons = [
   { sign: "↑", title: "Better (B)", label: "better", change: ranking.raise },
   {
     sign: "=",
-    title: "Tie with the next better completion (T)",
-    label: "ties with the next better one",
+    title: "As good as the next better completion (T)",
+    label: "as good as the next better completion",
     change: ranking.tie,
   },
   { sign: "↓", title: "Worse (W)", label: "worse", change: ranking.lower },
@@ -48,7 +48,8 @@ export const Completion = (props: CompletionProps) => {
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
       aria-describedby={`standing-${place}`}
-      // Focus by keyboard marks the completion. A mouse press must not: the layout could move before the click.
+      // `:focus-visible` is true for focus by keyboard. If a mouse press marked the completion, the layout could move
+      // before the click.
       onFocusIn={(event) => {
         if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
       }}
@@ -56,7 +57,7 @@ export const Completion = (props: CompletionProps) => {
     >
       <header class="row completion-head">
         <h3 class="number numbers">
-          {/* In ranking mode, the word is visible, because a number alone could be read as a rank. */}
+          {/* In ranking mode, the word “Completion” is visible. A number alone could be read as a rank. */}
           <span class={entry.mode === "rank" ? "" : "unseen"}>Completion </span>
           {number}
         </h3>

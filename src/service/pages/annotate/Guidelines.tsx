@@ -25,7 +25,10 @@ const digestOf = (text: string): string => {
 
 export const useGuidelines = ({ guidelines, item_id }: HeldItem) => {
   const digest = useMemo(() => digestOf(guidelines ?? ""), [guidelines])
-  /** Each entry is `DIGEST@ITEM`. On item `ITEM`, the guidelines are expanded. `ITEM` is 0 if the expert hid them. */
+  /**
+   * Each entry is `DIGEST@ITEM`, for guidelines that the expert has seen. `DIGEST` is their hash. `ITEM` is the id of
+   * the item on which they are still expanded, or 0 if the expert has hidden them.
+   */
   const read = () => (readPreference("guidelines") ?? "").split(" ").filter((entry) => entry !== "")
   const write = (item: number) => {
     const others = read().filter((entry) => !entry.startsWith(`${digest}@`))

@@ -138,7 +138,7 @@ const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
   if (statement === "") {
     return (
       <span class="muted">
-        <span class="for-keys">Keys 1 to 9 rank the marked completion</span>
+        <span class="for-keys">Press 1–9 to rank the marked completion</span>
         <span class="for-touch">Nothing ranked</span>
       </span>
     )

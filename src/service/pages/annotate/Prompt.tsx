@@ -26,8 +26,8 @@ const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
     if (list.current === null || box === null || box === undefined) return undefined
     const turns = list.current
     const observer = new ResizeObserver(() => {
-      const asked = [...turns.querySelectorAll(":scope > .user")].at(-1) ?? turns
-      const end = turns.getBoundingClientRect().bottom - asked.getBoundingClientRect().top
+      const lastUserTurn = [...turns.querySelectorAll(":scope > .user")].at(-1) ?? turns
+      const end = turns.getBoundingClientRect().bottom - lastUserTurn.getBoundingClientRect().top
       box.style.setProperty("--end", `${Math.ceil(end)}px`)
       box.scrollTo(0, box.scrollHeight)
     })

@@ -1,4 +1,7 @@
-/** The rubric's questions. On a focused rating or problem mark, digit keys set it, and choose no completion. */
+/**
+ * Shows the rubric's questions. While a rating has the focus, digit keys set the rating. While a problem's button has
+ * the focus, digit keys mark problems. In both cases, digit keys do not choose a completion.
+ */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { RefObject } from "preact"
 import { useState } from "preact/hooks"
@@ -67,7 +70,7 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
   )
 }
 
-/** Callers must call `preventDefault` for each digit. Otherwise, `useKeys` chooses a completion by the digit. */
+/** Callers must call `preventDefault` for each digit. Without this call, `useKeys` would choose a completion. */
 const isDigit = (event: KeyboardEvent): boolean => /^[0-9]$/.test(event.key) && isPlain(event)
 
 export const LastQuestions = ({ item, entry, onEdit }: Pick<RubricProps, "item" | "entry" | "onEdit">) => {

@@ -1,6 +1,7 @@
 /**
- * Shows one item. Keys act on the marked completion. A new item's heading gets the focus, so that keys work and screen
- * readers start there. After a click on a button, a completion gets the focus, so that Enter does not click again.
+ * Shows one item. Keyboard shortcuts act on the marked completion. When a new item is shown, the focus moves to the
+ * item's heading, because screen readers start to read there. After a click on a button, the focus moves from the
+ * button to a completion. Otherwise, Enter would click the button again.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -146,7 +147,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // On Esc, the browser closes the reader, but may call `onClose` late. The other keys must work immediately.
+        // On Esc, the browser closes the full-screen view (`Reader`), but may call `onClose` late. Other keys act on the
+        // view as long as `reader` is set, so `reader` is reset here already.
         if (reader !== null) return setReader(null)
         if (document.activeElement?.matches("input, select, textarea") === true) return mark(marked)
         if ([marks, ratings].some(({ current }) => current?.contains(document.activeElement))) return mark(marked)
@@ -181,7 +183,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
       class="stack bench"
       inert={!isShown}
       onClick={(event) => {
-        // The focus moves only after a mouse click (`detail` > 0). A submission may already have moved it.
+        // The focus moves only after a mouse click (`detail` > 0). A submission may already have moved the focus.
         const button = event.target instanceof Element ? event.target.closest("button:not(.submit)") : null
         if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]
@@ -195,7 +197,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
       <section class="card prompt" aria-label="Prompt">
         <div class="row section-head">
           <h2>Prompt</h2>
-          {item.undone && <span class="badge accent">Taken back: submit this judgment again</span>}
+          {item.undone && <span class="badge accent">You took this judgment back: submit it again</span>}
           <Button
             look="plain compact"
             text="Full screen"

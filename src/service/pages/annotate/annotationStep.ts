@@ -215,7 +215,8 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
     lost: arrived && state.unsure?.broke ? null : state.lost,
     notice: arrived ? hadArrived(state.unsure?.broke ?? false) : noticeOf(ask, work, state, copy !== null),
   }
-  // If the service returns the current item, the page keeps the entry, which is newer than the service's draft.
+  // If the service sends the item that the page already shows, the page keeps the expert's input (`entry`). The input
+  // is newer than the service's draft.
   if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
     const isBack: Notice = { tone: "good", text: "The item had returned to the queue, and is now yours again." }
     const notice = state.lost === null ? answeredState.notice : isBack
@@ -286,7 +287,7 @@ const noticeOf = (ask: Ask, work: Work, state: AnnotationState, isRestored: bool
   const then = work.item === null ? "" : ` Item ${work.item.task.number} of ${work.item.task.prompts} is next.`
   if (ask === "submit") return good(`${state.item?.corrects === null ? "Submitted" : "Corrected"}.${then}`)
   const isLeft = state.item !== null && state.item.corrects !== null && state.item.item_id !== work.item?.item_id
-  // If the service refused the correction, a notice already says so.
+  // If the service refused the correction, `state.notice` already gives the reason.
   if (isLeft && state.revision > 0 && state.notice === null) return keptCorrection
   if (ask === "correct") return isRestored ? restoredCorrection : null
   if (ask === "skip") return good(`Skipped.${then}`)
@@ -328,7 +329,10 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/** The browser may send a request twice. If the service refuses the second one, the first may still have arrived. */
+/**
+ * Returns the value of `unsure` after a failed submission. Even a refused judgment may have arrived: the browser may
+ * send a request twice, and the service then refuses the second request.
+ */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 
@@ -413,7 +417,8 @@ const onVisibility = (state: AnnotationState, visible: boolean, now: number): St
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return onTimer(next, "poll", now)
-  // This save tests whether the item is still reserved. If not, the expert sees a notice before judging the item.
+  // After more than a minute, the item may no longer be reserved for the expert. If the service then refuses the draft,
+  // the expert sees a notice before judging the item.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

@@ -52,7 +52,7 @@ export const editOf = (entry: Entry): string | null => {
   return edit !== null && edit.place === bestOf(entry) ? edit.text : null
 }
 
-const say = (entry: Entry, said: Partial<Said>): Entry => ({ ...entry, said: { ...entry.said, ...said } })
+const say = (entry: Entry, changes: Partial<Said>): Entry => ({ ...entry, said: { ...entry.said, ...changes } })
 
 export const setStrength = (entry: Entry, strength: number): Entry =>
   say(entry, { strength: entry.said.strength === strength ? null : strength })
@@ -163,12 +163,12 @@ const missingChoice = (entry: Entry): string | null => {
 
 export const submission = (entry: Entry, rubric: Rubric, seconds: number): Submission | null => {
   if (missing(entry, rubric) !== null) return null
-  const { edit: _, ...said } = entry.said
+  const { edit: _, ...answers } = entry.said
   const edited = editOf(entry)
   const shared = {
     rationale: entry.rationale.trim(),
     seconds,
-    ...(saysNothing({ ...said, edit: null }) && edited === null ? {} : { assessment: { ...said, edited } }),
+    ...(saysNothing({ ...answers, edit: null }) && edited === null ? {} : { assessment: { ...answers, edited } }),
   }
   if (entry.mode === "best") return { best: entry.best, ranking: null, ...shared }
   const groups = ranking.groups(entry.ranks).flatMap((group) => {
@@ -183,8 +183,8 @@ export const format = (entry: Entry): string =>
 
 export const formatForScreenReader = (entry: Entry): string => {
   if (entry.mode === "best") return entry.best === null ? "Nothing chosen" : `Best: completion ${entry.best + 1}`
-  const said = ranking.formatForScreenReader(entry.ranks)
+  const rankingText = ranking.formatForScreenReader(entry.ranks)
   const lacks = ranking.unranked(entry.ranks)
-  if (said === "") return "Nothing ranked"
-  return lacks.length === 0 ? said : `${said}; not ranked: ${ranking.named(lacks)}`
+  if (rankingText === "") return "Nothing ranked"
+  return lacks.length === 0 ? rankingText : `${rankingText}; not ranked: ${ranking.named(lacks)}`
 }

@@ -88,8 +88,8 @@ export const help: ReadonlyArray<KeyGroup> = [
   {
     title: "Judge",
     keys: [
-      [["1", "–", "9"], "Choose the completion with that number as the best"],
-      [["Space"], "Choose the marked completion"],
+      [["1", "–", "9"], "Choose completion 1 to 9 as the best"],
+      [["Space"], "Choose the marked completion as the best; ← and → mark a completion"],
       [["0"], "Clear the choice"],
       [["E"], "Write the rationale; Esc leaves the field"],
       [["Enter"], "Submit (Ctrl Enter while writing)"],
@@ -103,11 +103,11 @@ export const help: ReadonlyArray<KeyGroup> = [
     title: "Rank",
     keys: [
       [["R"], "Switch between ranking all and choosing the best"],
-      [["1", "–", "9"], "Give the marked completion that rank, or remove that rank; equal ranks are a tie"],
+      [["1", "–", "9"], "Give the marked completion rank 1 to 9; the same key removes the rank; equal ranks are a tie"],
       [["Space"], "Give the marked completion the next rank, or remove its rank if it has one"],
       [["B"], "Move the marked completion one step up"],
       [["W"], "Move the marked completion one step down"],
-      [["T"], "Tie the marked completion with the next better one"],
+      [["T"], "Give the marked completion the same rank as the next better completion"],
       [["0"], "Remove the rank of the marked completion"],
     ],
   },

@@ -28,7 +28,7 @@ export const make = (access: () => Store) => {
 }
 
 export const attempt = <A>(run: () => A, otherwise: A): A => {
-  // Access to storage throws if it is forbidden or full, and parsing throws if the content is invalid.
+  // The storage throws if access is forbidden or no space is left. `JSON.parse` throws if the content is invalid.
   try {
     return run()
   } catch {

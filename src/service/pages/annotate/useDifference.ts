@@ -25,7 +25,7 @@ export const useDifference = (completions: ReadonlyArray<string>, marked: number
     const right = completions[marked]
     if (!isOn || left === undefined || right === undefined) return undefined
     const tell = (state: State) => setResult({ base, marked, state })
-    return compare(left, right, { done: (found) => tell(found ?? "refused"), failed: () => tell("refused") })
+    return compare(left, right, { done: (difference) => tell(difference ?? "refused"), failed: () => tell("refused") })
   }, [isOn, base, marked, completions])
 
   const state: State = result !== null && result.base === base && result.marked === marked ? result.state : "pending"

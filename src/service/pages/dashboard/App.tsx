@@ -139,15 +139,15 @@ interface ShellProps {
 
 const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
   const now = useClock()
-  const [said, setSaid] = useState({ words: "", number: 0 })
-  const say = useCallback((words: string) => setSaid(({ number }) => ({ words, number: number + 1 })), [])
+  const [announcement, setAnnouncement] = useState({ words: "", number: 0 })
+  const say = useCallback((words: string) => setAnnouncement(({ number }) => ({ words, number: number + 1 })), [])
   const action = useAction()
 
   useEffect(() => {
-    if (said.words === "") return
-    const timer = setTimeout(() => setSaid(({ number }) => ({ words: "", number })), 6000)
+    if (announcement.words === "") return
+    const timer = setTimeout(() => setAnnouncement(({ number }) => ({ words: "", number })), 6000)
     return () => clearTimeout(timer)
-  }, [said.number])
+  }, [announcement.number])
 
   // After a click on a link, the new view is shown from its top, and screen readers start at its heading.
   const place = placeOf(route)
@@ -207,7 +207,7 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
           <View route={route} />
         </main>
         <div class="said" role="status">
-          {said.words !== "" && <p key={said.number}>{said.words}</p>}
+          {announcement.words !== "" && <p key={announcement.number}>{announcement.words}</p>}
         </div>
       </Say.Provider>
     </Now.Provider>

@@ -20,7 +20,7 @@ const detailWords = ({ details }: AuditEntry): string =>
 
 export const AuditPage = ({ query: address }: { readonly query: Query }) => {
   const query = filtered(address, filters)
-  const { before, ...kept } = query
+  const { before, ...filterQuery } = query
   const load = () => askPage("GET /audit", query, 50)
   const resource = useResource(JSON.stringify(query), load, before === undefined ? 10_000 : undefined)
   const optionsOf = (values: ReadonlyArray<string>, value: string | undefined) =>
@@ -28,7 +28,7 @@ export const AuditPage = ({ query: address }: { readonly query: Query }) => {
   return (
     <>
       <PageHeading title="Audit log" under={["Operators", href("operators")]}>
-        <a href={addressOf("GET /audit/export", { query: kept })} download="audit.jsonl">
+        <a href={addressOf("GET /audit/export", { query: filterQuery })} download="audit.jsonl">
           Export as JSON Lines
         </a>
       </PageHeading>

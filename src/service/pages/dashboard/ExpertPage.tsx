@@ -135,7 +135,7 @@ const VoidButton = ({ expert }: { readonly expert: ExpertDetail }) => (
       <li>Prompts that now lack a vote return to the queue for other experts.</li>
     </ul>
     <p>
-      You can undo this, except for votes that were replaced in the meantime.
+      You can undo this later. If another expert votes in place of a void vote, that vote stays void.
       {expert.active && " The expert stays active and can judge other prompts."}
     </p>
     <Field name="reason" label="Reason (optional)" maxLength={maxLength.reason} />
@@ -200,7 +200,7 @@ const Voidings = ({ expert }: { readonly expert: ExpertDetail }) => (
                 text="Undo"
                 label={`Undo: ${plural(votes, "vote")} void since ${new Date(at).toISOString()}`}
                 ask={() => ask("POST /voidings/:voiding_id/undo", { params: { voiding_id } })}
-                success="The votes count again, except those that others have replaced, or are replacing now."
+                success="The votes count again. A vote stays void if another expert has voted in its place, or is voting now."
               />
             </For>
           ),

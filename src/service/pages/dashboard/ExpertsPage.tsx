@@ -59,7 +59,8 @@ export const ExpertsPage = ({ query: address }: { readonly query: Query }) => {
         >
           <p>
             Send the link to the expert now: it can’t be shown again. The link works once, within{" "}
-            {linkHours.invitation / 24} days. Whoever opens it judges as <bdi>{invitation.expert.name}</bdi>.
+            {linkHours.invitation / 24} days. The person who opens the link judges as{" "}
+            <bdi>{invitation.expert.name}</bdi>.
           </p>
         </Secret>
       )}
@@ -197,7 +198,8 @@ const Active = ({ expert }: { readonly expert: ExpertSummary }) => {
   const say = useContext(Say)
   const reload = useContext(Reload)
   const [isStopping, setStopping] = useState(false)
-  // `active` changes before the list is loaded again. Otherwise, a second click could repeat the first one.
+  // `active` changes immediately after a successful request, and the list is loaded later. With the old value, a second
+  // click would repeat the first one.
   const [active, showActive] = useState(expert.active)
   useEffect(() => showActive(expert.active), [expert])
   if (!useMay("manager")) return <>{active ? "yes" : "no"}</>

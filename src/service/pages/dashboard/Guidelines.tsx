@@ -63,7 +63,7 @@ const RubricList = ({ all_bad, aspects, edit, flags, required, strength }: NonNu
           {must(required.includes("strength"))}
         </li>
       )}
-      {all_bad && <li>Whether not even the best is good enough</li>}
+      {all_bad && <li>Mark the item if even the best completion is not good enough</li>}
       {aspects.map(({ high, low, name, required: isRequired, steps }) => (
         <li key={name}>
           Rate <bdi>{name}</bdi> from 1{low !== undefined && ` (${low})`} to {steps}

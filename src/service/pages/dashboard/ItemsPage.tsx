@@ -37,7 +37,7 @@ export const filters: ReadonlyArray<Filter<FilterName<"GET /items">>> = [
 
 export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
   const query = filtered(address, filters)
-  const { before: _before, ...kept } = query
+  const { before: _before, ...filterQuery } = query
   const resource = useResource(JSON.stringify(query), () => askPage("GET /items", query, 25), 10_000)
   const experts = useResource("experts", () => ask("GET /experts"), undefined)
   const expertOptions = (experts.data?.experts ?? []).map(({ expert_id, name }) => [expert_id, name] as const)
@@ -47,7 +47,7 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
       <PageHeading title="Items">
         <For role="manager">
           {(resource.data?.disagreements ?? 0) > 0 && (
-            <a class="button primary" href={href("adjudicate", { ...kept, state: undefined })}>
+            <a class="button primary" href={href("adjudicate", { ...filterQuery, state: undefined })}>
               Decide {plural(resource.data!.disagreements, "disagreement")}
             </a>
           )}
@@ -60,7 +60,7 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
         query={query}
         filters={filters.map((filter) => (filter.name === "expert" ? { ...filter, options: expertOptions } : filter))}
       />
-      <VoteLinks filter={kept} />
+      <VoteLinks filter={filterQuery} />
       {query["state"] === "disputed" && (
         <p class="muted">
           These items have all their votes, but the experts disagree. Decide which completion is best, either here or

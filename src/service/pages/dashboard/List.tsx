@@ -21,7 +21,7 @@ export interface Filter<Name extends string = string> {
   readonly as: "links" | "select" | "text" | "check"
   readonly all?: string
   readonly options?: ReadonlyArray<Option>
-  /** Whether the filter accepts a value in the page's URL that `options` does not contain. */
+  /** If true, the page's URL may set the filter to a value that is not in `options`. */
   readonly isOpen?: boolean
   readonly title?: string
   readonly placeholder?: string
@@ -43,7 +43,7 @@ interface FilterLinksProps {
   readonly filter: Filter
   readonly page: Page
   readonly query: Query
-  /** A count for each link. The first link removes the filter, and the others are for `options`. */
+  /** The numbers in the links: first the number for the link without a filter, then one number per option. */
   readonly counts?: ReadonlyArray<string>
 }
 
@@ -74,12 +74,12 @@ interface FilterFormProps {
 }
 
 export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: FilterFormProps) => {
-  const { before: _, ...kept } = query
+  const { before: _, ...filterQuery } = query
   const fields = filters.filter(({ as }) => as !== "links")
   const show = (form: HTMLFormElement) => {
     const { text } = valuesOf(form)
     const entered = fields.map(({ name }) => [name, text(name) || undefined])
-    location.hash = href(page, { ...kept, ...Object.fromEntries(entered) })
+    location.hash = href(page, { ...filterQuery, ...Object.fromEntries(entered) })
   }
   const fieldOf = ({ all = "", as, isOpen: _isOpen, options = [], ...field }: Filter, i: number) => {
     const value = query[field.name]
@@ -96,7 +96,8 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // Options may load after the first render. The new key then creates the field again, with `value` selected.
+    // The options may load after the first render. Because their number is part of the key, the field is then created
+    // again, and selects `value`.
     return (
       <Select
         key={`${field.name} ${options.length}`}
@@ -109,7 +110,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
   const isLarge = fields.length > 1
   return (
     <form
-      key={JSON.stringify(kept)}
+      key={JSON.stringify(filterQuery)}
       class={fields.length > 2 ? "row line-form item-filter" : "row line-form"}
       role="search"
       aria-label={label}
@@ -120,7 +121,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
     >
       {fields.map(fieldOf)}
       {submit !== null && <Button type="submit" look={isLarge ? "primary" : ""} text={submit} />}
-      {isLarge && submit !== null && Object.keys(kept).length > 0 && (
+      {isLarge && submit !== null && Object.keys(filterQuery).length > 0 && (
         <a class="button" href={href(page)}>
           Clear
         </a>

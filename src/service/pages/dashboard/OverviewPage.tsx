@@ -108,7 +108,8 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
   const nameOf = ({ expert_id, name }: OverviewReport["experts"][number]) => (
     <NameLink to={href("expert", { id: expert_id })} name={name} />
   )
-  // The lists are sorted by a bound of the interval. If sorted by value, experts with few votes would come first.
+  // The lists are sorted by the more favorable bound of each expert's interval. With a sort by the value itself, experts
+  // with few votes would come first.
   const disagreeing = experts.filter(({ compared }) => compared > 0).toSorted((a, b) => a.high! - b.high!)
   const slow = experts
     .flatMap((expert) => (expert.seconds?.low == null ? [] : [{ ...expert, seconds: expert.seconds }]))
@@ -136,7 +137,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
         <div class="grid">
           <Table
             label="Experts who agree least"
-            nothing="This list appears when an item has all its votes. At least two experts must have voted on the item, one of them in the last 28 days."
+            nothing="No votes to compare yet. Two experts must vote on the same item, and the item must have all its votes. At least one of the votes must be from the last 28 days."
             rows={disagreeing.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}
             columns={[
@@ -147,7 +148,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
           />
           <Table
             label="Slowest experts"
-            nothing="This list appears as soon as a person has given 6 votes."
+            nothing="Nobody to list yet. The list shows people with at least 6 votes."
             rows={slow.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}
             columns={[

@@ -23,9 +23,9 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
     <>
       <PageHeading title="Queue" />
       <p class="muted">
-        Open work in the order in which people get it: highest priority first, then oldest first. A group, or a task
-        without a group, goes to all experts unless experts are assigned to it. While it is paused, nobody gets it.
-        Automatic experts judge the oldest work first.
+        Open work in the order in which people get it: the highest priority first, and the oldest work first within a
+        priority. If experts are assigned to a group or a task, nobody else gets this work. Nobody gets work that is
+        paused. Automatic experts ignore priorities: they judge the oldest work first.
       </p>
       <Loaded resource={resource}>
         {({ groups, next, tasks }) =>

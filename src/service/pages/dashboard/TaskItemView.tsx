@@ -136,7 +136,7 @@ const Result = ({ item, result }: ResultProps) => {
           ranks !== null && ["Ranking", ranking(ranks)],
         ]}
       />
-      {/* If there is only one vote, the vote itself shows this rationale. */}
+      {/* With a single vote, the table of votes already shows this rationale. */}
       {item.votes.length > 1 && rationale !== null && rationale !== "" && (
         <div>
           <h4>Rationale</h4>

@@ -67,7 +67,7 @@ export const TaskPage = ({ id: taskId, query }: Pick<Route, "id" | "query">) => 
 
 const TaskSummaryCard = ({ detail }: { readonly detail: TaskDetail }) => {
   const { task } = detail
-  const completesSoon = "Until then, experts can take back their last votes."
+  const completesSoon = "Until this time, experts can take back their latest votes."
   const hasGroup = task.group_id !== task.task_id
   const group = (
     <a class="anywhere" href={href("group", { id: task.group_id })}>

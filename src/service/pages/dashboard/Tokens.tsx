@@ -63,8 +63,8 @@ export const Tokens = () => {
           hasStartupToken && (
             <p class="notice">
               <span>
-                The token that the service was started with (<code>PREFSTREAM_TOKEN</code>) is accepted, too. It is not
-                listed here, and can’t be revoked here.
+                The service also accepts the token in <code>PREFSTREAM_TOKEN</code>, with which the service was started.
+                You can’t see or revoke that token here.
               </span>
             </p>
           )

@@ -149,7 +149,7 @@ const Failing = ({ failing, settings: { next_attempt_at, waiting } }: FailingPro
         "An attempt has failed"
       ) : (
         <>
-          {count(failing.attempts)} attempts in a row have failed, the last <Time at={failing.last_at} />
+          {count(failing.attempts)} consecutive attempts have failed, most recently <Time at={failing.last_at} />
         </>
       )}
       : {failureWords(failing)}.{" "}
@@ -208,8 +208,8 @@ const Actions = ({ onRotated, onRemoved, onTested }: ActionsProps) => (
       onDone={({ secret }) => onRotated(secret)}
     >
       <p>
-        From now on, deliveries are signed with the new secret. While they are also signed with the old secret,
-        receivers can check them with either secret.
+        The service will sign all deliveries with a new secret. For the time below, it will also sign them with the old
+        secret. During this time, receivers can use either secret to check signatures.
       </p>
       <KeepHours legend="Also sign with the old secret for" />
     </ConfirmButton>

@@ -6,16 +6,18 @@
 
 import { useRef } from "preact/hooks"
 
-/** The query member `before` of each visited page, newest page first. It is undefined for the newest page. */
+/**
+ * The visited pages, newest page first. Each page is stored as its query parameter `before`, which is undefined for the
+ * newest page.
+ */
 export type Trail = ReadonlyArray<number | undefined>
 
 export const start: Trail = [undefined]
 
 export const visit = (trail: Trail, before: number | undefined): Trail => {
-  const known = trail.indexOf(before)
-  if (known !== -1) return trail
+  if (trail.includes(before)) return trail
   const last = trail.at(-1)
-  // A trail only leads from newer to older pages. Any other page starts a new trail.
+  // A page that is older than the trail's last page extends the trail. Otherwise, a new trail starts.
   return before !== undefined && (last === undefined || before < last) ? [...trail, before] : [undefined, before]
 }
 

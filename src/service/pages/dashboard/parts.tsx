@@ -80,7 +80,7 @@ export const Summary = ({ facts, actions, children }: SummaryProps) => (
 )
 
 export const Time = ({ at }: { readonly at: number }) => {
-  // `Now` is updated only every ten seconds, so data that was loaded after the last update may be newer.
+  // `Now` is updated every ten seconds. If the data was loaded after the last update, `at` may be later than `Now`.
   const now = Math.max(useContext(Now), Date.now())
   return (
     <time dateTime={new Date(at).toISOString()} title={exact(at)}>

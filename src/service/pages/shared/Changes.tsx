@@ -12,20 +12,20 @@ export interface ChangesProps {
 const whole = (text: string): ReadonlyArray<Part> => [{ text, isUnmatched: false }]
 
 export const Changes = ({ before, after }: ChangesProps) => {
-  const [found, setFound] = useState<Difference | "pending" | "refused">("pending")
+  const [difference, setDifference] = useState<Difference | "pending" | "refused">("pending")
   useEffect(() => {
-    setFound("pending")
+    setDifference("pending")
     return compare(before.text, after.text, {
-      done: (difference) => setFound(difference ?? "refused"),
-      failed: () => setFound("refused"),
+      done: (result) => setDifference(result ?? "refused"),
+      failed: () => setDifference("refused"),
     })
   }, [before.text, after.text])
-  const sides = typeof found === "string" ? { left: whole(before.text), right: whole(after.text) } : found
+  const sides = typeof difference === "string" ? { left: whole(before.text), right: whole(after.text) } : difference
   return (
-    <div class="grid changes" aria-busy={found === "pending"}>
+    <div class="grid changes" aria-busy={difference === "pending"}>
       <Side kind="del" name={before.name} parts={sides.left} />
       <Side kind="ins" name={after.name} parts={sides.right} />
-      {found === "refused" && (
+      {difference === "refused" && (
         <p class="muted small">The changes could not be marked: the texts are too long or too different.</p>
       )}
     </div>

@@ -48,10 +48,10 @@ export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = ()
       ? [input?: R[K]["input"], options?: Options]
       : [input: R[K]["input"], options?: Options]
   ): Promise<Answer<R[K]["answer"]>> => {
-    const given = (input ?? {}) as AnyInput
-    const { payload } = given
+    const anyInput = (input ?? {}) as AnyInput
+    const { payload } = anyInput
     const signal = AbortSignal.timeout(timeoutMillis)
-    return fetch(urlOf(base, request, given), {
+    return fetch(urlOf(base, request, anyInput), {
       method: request.slice(0, request.indexOf(" ")),
       headers: { "x-prefstream": "1", ...(payload === undefined ? {} : { "content-type": "application/json" }) },
       ...(payload === undefined ? {} : { body: JSON.stringify(payload) }),
@@ -78,8 +78,8 @@ export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = ()
 const notJson = Symbol("not JSON")
 
 const answerOf = (response: Response, text: string): Answer<unknown> => {
-  const said = parse(text)
-  return response.ok && said !== notJson ? { ok: true, value: said } : { ok: false, problem: problemOf(response, said) }
+  const body = parse(text)
+  return response.ok && body !== notJson ? { ok: true, value: body } : { ok: false, problem: problemOf(response, body) }
 }
 
 const parse = (text: string): unknown => {
@@ -91,8 +91,8 @@ const parse = (text: string): unknown => {
   }
 }
 
-const problemOf = (response: Response, said: unknown): Problem => {
-  const fields: Record<string, unknown> = typeof said === "object" && said !== null ? { ...said } : {}
+const problemOf = (response: Response, body: unknown): Problem => {
+  const fields: Record<string, unknown> = typeof body === "object" && body !== null ? { ...body } : {}
   const text = (key: string) => (typeof fields[key] === "string" && fields[key] !== "" ? fields[key] : undefined)
   const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN)
   return {

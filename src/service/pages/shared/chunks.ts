@@ -1,4 +1,7 @@
-/** Splits long texts into chunks. A line break at which a text is cut is in no chunk. No surrogate pair is split. */
+/**
+ * Splits long texts into chunks. If a text is cut at a line break, the line break is left out. A surrogate pair is never
+ * split.
+ */
 
 const size = 4_000
 

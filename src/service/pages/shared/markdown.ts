@@ -98,7 +98,10 @@ const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
-/** Containers get the direction of their first letter: `dir="auto"` ignores text in elements with their own `dir`. */
+/**
+ * A container gets the direction of its first letter. `dir="auto"` would not work here: it ignores the text of child
+ * elements that have their own `dir`.
+ */
 const containers = new Set(["ul", "ol", "blockquote", "table"])
 
 const rightToLeft = new RegExp(

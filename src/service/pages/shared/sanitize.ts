@@ -35,10 +35,10 @@ purify.addHook("uponSanitizeAttribute", (element, data) => {
     data.attrValue = resolve(data.attrValue)
   }
   if (data.attrName === "class") {
-    const known = element.closest(".katex") === null ? classes : katexClasses
+    const allowedClasses = element.closest(".katex") === null ? classes : katexClasses
     data.attrValue = data.attrValue
       .split(/\s+/)
-      .filter((name) => known.test(name))
+      .filter((name) => allowedClasses.test(name))
       .join(" ")
     data.keepAttr = data.attrValue !== ""
   }

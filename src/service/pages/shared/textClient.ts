@@ -25,7 +25,7 @@ const policy =
     ? undefined
     : trustedTypes.createPolicy("prefstream", {
         createScriptURL: (url) => {
-          if (url !== workerUrl) throw new TypeError("Not the worker's script.")
+          if (url !== workerUrl) throw new TypeError("Refused a script URL other than the URL of the text worker.")
           return url
         },
       })

@@ -7,7 +7,10 @@ import katex from "katex"
 
 const maxCharacters = 5_000
 
-/** KaTeX gives a refused command this color, by which `typeset` finds it. Formulas are unlikely to use this color. */
+/**
+ * KaTeX prints commands that it refuses in this color, so that `typeset` can detect them. A formula itself is unlikely
+ * to use this color.
+ */
 const refused = "#f0e1d2"
 
 export const typeset = (tex: string, displayMode: boolean): string | undefined => {

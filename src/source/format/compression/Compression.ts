@@ -1,7 +1,8 @@
 /**
- * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932). Reading fails at truncation or damage, and
- * may lose the last 64 kB before it. Damage can go unnoticed in a file without checksums. A file is refused if it
- * expands to more than 1 GiB and also to more than 1,000 times its size. The limit of Zstandard windows is 128 MiB.
+ * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932). Reading fails if the file is cut off or
+ * damaged. Up to 64 kB of the data before the damage may be lost. In a file without checksums, damage can go unnoticed.
+ * A file is refused if its decompressed size exceeds two limits: 1 GiB, and 1,000 times the compressed size. A
+ * Zstandard window has at most 128 MiB.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -23,7 +24,10 @@ export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undef
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
-/** If the first bytes of a file end within Brotli data, they must decompress to at least this many bytes. */
+/**
+ * The first bytes of a file may contain only the beginning of its compressed data. The file then counts as Brotli only
+ * if this beginning decompresses to at least this many bytes.
+ */
 const minBrotliBytes = 1000
 
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>

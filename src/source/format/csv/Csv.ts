@@ -187,8 +187,9 @@ class RowReader {
     const place = { file: this.#file, line, raw }
     if (this.#isAmbiguous(raw, columns.length)) {
       const lines = raw.split("\n").length
-      const problem = `found ${lines} lines that may be one record with quoted cells, or ${lines} records with quotes as plain text`
-      return reject(place, "invalid_csv", `${problem}; set \`quote: "double"\` or \`quote: "none"\``)
+      const oneRecord = 'for one record with quoted cells, set `quote: "double"`'
+      const manyRecords = `for ${lines} records with quotes as text, set \`quote: "none"\``
+      return reject(place, "invalid_csv", `found ${lines} ambiguous lines: ${oneRecord}; ${manyRecords}`)
     }
     if (this.#dialect.header && columns.every((name, at) => name === plainCell(cells[at]))) {
       return reject(

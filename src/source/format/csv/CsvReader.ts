@@ -57,7 +57,10 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** True after a record with malformed quotes. The next quote inside a cell may be the missing closing quote. */
+  /**
+   * True after a record with malformed quotes, until a record is read without a fault. A quote inside a cell is then
+   * ambiguous, because it may be the closing quote that the malformed record lacks.
+   */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {
@@ -187,7 +190,10 @@ export class CsvReader {
     const text = size <= maxLineBytes ? decode(bytes) : undefined
     if (size > maxLineBytes) {
       const refusal = tooLarge("a record", bytes, size, maxLineBytes)
-      const hint = fault === undefined ? "" : ": its quotes are not closed, or not doubled"
+      const hint =
+        fault === undefined
+          ? ""
+          : '; check that each quoted cell ends with a quote, and that quotes inside the cell are written as ""'
       this.#reject({ ...refusal, reason: refusal.reason + hint })
     } else if (text === undefined) this.#reject(notUtf8(bytes))
     else if (fault === undefined) this.#addRecord(text, bytes)

@@ -19,9 +19,14 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Per run of lines that are not plain items: number of items since the last run, then start and end in `bytes`. */
+  /**
+   * Lines that stay bytes, in groups of adjacent lines. Each group has three numbers: how many items are between the
+   * previous group and this group, and the group's start and end in `bytes`.
+   */
   readonly runs: Int32Array<ArrayBuffer>
-  /** Per item: start and end in `bytes`, `isSpaced` as 0 or 1, then the length and elements of `ItemBytes.starts`. */
+  /**
+   * For each item: start and end in `bytes`, `isSpaced` as 0 or 1, and the length and elements of `ItemBytes.starts`.
+   */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>

@@ -45,7 +45,7 @@ export const read = Effect.fnUntraced(function* (name: string, size: number, sli
   const length = new DataView(tail.buffer, tail.byteOffset, tail.length).getUint32(tail.length - trailerBytes, true)
   const start = size - trailerBytes - length
   if (start < 4 || length > maxFooterBytes) {
-    return yield* fail(`the file is damaged: the footer claims ${length} of the file's ${size} bytes`)
+    return yield* fail(`the file is damaged: its stated footer size is ${length} bytes, and the file has ${size} bytes`)
   }
   const bytes = length + trailerBytes <= tail.length ? tail.subarray(-length - trailerBytes) : yield* slice(start, size)
   return yield* Effect.try({

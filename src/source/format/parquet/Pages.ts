@@ -99,7 +99,7 @@ export class Pages {
     )
     const bytes = levels === 0 ? values : concat([stored.subarray(0, levels), values])
     if (header.type === "DICTIONARY_PAGE") {
-      if (page.count > bytes.length * 8) corrupt("a dictionary ends before its values do")
+      if (page.count > bytes.length * 8) corrupt("a dictionary page is too short for its values")
       return { bytes, isEmpty: false }
     }
     const { missing, present } = this.#checkData(page, bytes)
@@ -164,7 +164,7 @@ export class Pages {
       encoding === "PLAIN" ||
       (isDictionary(encoding) && type !== "BOOLEAN") ||
       (encodedTypes[encoding]?.includes(type) ?? false)
-    if (!isSupported) corrupt(`unsupported encoding ${encoding} in a page of ${type}`)
+    if (!isSupported) corrupt(`the encoding ${encoding} is not supported for values of the type ${type}`)
   }
 
   #checkData(
@@ -198,10 +198,10 @@ export class Pages {
     const { type, width } = this.#leaf
     if (encoding === "RLE") return checkRuns(withoutLength(bytes, 0), 1, count).missingBytes
     if (isDictionary(encoding)) {
-      const [bits = corrupt("a page ends before its values do")] = bytes
+      const [bits = corrupt("a page is too short for its values")] = bytes
       return bits > 0 ? checkRuns(bytes.subarray(1), bits, count).missingBytes : 0
     }
-    if (encoding === "BYTE_STREAM_SPLIT" && width * count > bytes.length) corrupt("a page ends before its values do")
+    if (encoding === "BYTE_STREAM_SPLIT" && width * count > bytes.length) corrupt("a page is too short for its values")
     else if (encoding === "DELTA_BINARY_PACKED") checkDeltas(bytes, 0, count)
     else if (encoding === "DELTA_LENGTH_BYTE_ARRAY") checkDeltas(bytes, 0, count, new Int32Array(count))
     else if (encoding === "DELTA_BYTE_ARRAY") {
@@ -211,7 +211,8 @@ export class Pages {
       let length = 0
       let total = 0
       for (const [i, prefix] of prefixes.entries()) {
-        if (prefix > length) corrupt("a value repeats more bytes than the previous value has")
+        if (prefix > length)
+          corrupt("a page is damaged: the stated common prefix of two values is longer than the first value")
         length = prefix + suffixes[i]!
         if (type === "FIXED_LEN_BYTE_ARRAY" && length !== width)
           corrupt("a value does not have its column's fixed length")

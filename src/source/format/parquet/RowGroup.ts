@@ -196,7 +196,8 @@ const repeated =
   (values: unknown): Array<A> => {
     // `hyparquet` returns null for an empty list of leaves.
     if (values === null && kind === "leaf") return []
-    if (!Array.isArray(values)) return corrupt(`column "${path}": its levels do not match those of other columns`)
+    if (!Array.isArray(values))
+      return corrupt(`column "${path}": the stored nesting of its lists does not match other columns`)
     state.elements += values.length
     if (state.elements > maxElements) corrupt(`column "${path}": a row has more than ${maxElements} list elements`)
     return values.map(read)

@@ -1,7 +1,8 @@
 /**
- * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. Names become `c1`, `c2`, …, because
- * `hyparquet` loses members called `__proto__`. Only annotations that keep texts and bytes as they are remain, because
- * `hyparquet` reads decimals as doubles. https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
+ * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. These schemas name the columns `c1`,
+ * `c2`, …, because `hyparquet` loses members called `__proto__`. They omit annotations by which `hyparquet` would
+ * change values. For example, `hyparquet` reads decimals as doubles.
+ * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
  */
 import { Array } from "effect"
 import type { SchemaElement } from "hyparquet"
@@ -150,7 +151,10 @@ const group = (element: SchemaElement, place: Place, nodes: ReadonlyArray<Node>)
   return { kind: "struct", ...place, fields: nodes }
 }
 
-/** The repeated node wraps the element. In old files, it is the element (`LogicalTypes.md`, Backward-compatibility). */
+/**
+ * A list has a repeated node. In current files, the repeated node contains the element. In old files, the repeated node
+ * itself is the element (`LogicalTypes.md`, Backward-compatibility).
+ */
 const elementOf = (repeated: Node, list: string): Node => {
   const isWrapper =
     repeated.kind === "struct" &&

@@ -93,11 +93,11 @@ export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, 
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,
 ): Effect.fn.Return<CheckReport, never, R> {
-  const found = yield* damageOf.pipe(
+  const damage = yield* damageOf.pipe(
     Effect.provide(client),
     Effect.orElseSucceed(() => []),
   )
-  return { findings: found.length > 0 ? found : [damaged(error.message)], ...nothing, seconds: 0 }
+  return { findings: damage.length > 0 ? damage : [damaged(error.message)], ...nothing, seconds: 0 }
 })
 
 const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 } }
@@ -174,7 +174,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       sql`vote < 1 OR asks < 1 OR vote + asks - 1 > votes OR batch_items < 1 OR new_items < 0 OR new_items > item_count
         OR (vote > 1 AND new_items > 0)
         OR seq < batch + (vote - 1) * batch_items OR seq + item_count > batch + vote * batch_items`,
-      (row) => `${taskName(row)} has a position that does not match its vote number`,
+      (row) => `the numbers of items and votes in the row of ${taskName(row)} contradict each other`,
     ),
     yield* finds<{ readonly batch: number }>(
       "votes_inconsistent",
@@ -183,7 +183,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           OR SUM(${sql.literal(votesOfTask)}) > MAX(votes) * MAX(batch_items)
           OR SUM(${sql.literal(votesOfTask)}) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
       ({ batch }) =>
-        `the batch that begins with task ${batch + 1} has missing or surplus tasks, or its tasks have different vote counts, batch sizes, or campaigns`,
+        `the batch that begins with task ${batch + 1} has too few or too many tasks, or its tasks disagree about the campaign, the number of votes, or the size of the batch`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(
       "items_astray",
@@ -237,8 +237,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       sql`SELECT a.seq, a.attempt FROM task_attempt a JOIN task t ON ${both("t", "a")}
         WHERE a.job = ${job}
           AND (a.attempt > t.attempt OR (a.attempt = t.attempt AND t.state <> 'given_up')) ORDER BY a.seq`,
-      (row) =>
-        `attempt ${row.attempt} of ${taskName(row)} is recorded as an earlier attempt, but is not earlier than the current attempt`,
+      (row) => `attempt ${row.attempt} of ${taskName(row)} is stored as replaced, but the task has no later attempt`,
     ),
     yield* finds<{ readonly run: number; readonly read_count: number }>(
       "counts_disagree",
@@ -314,14 +313,14 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: Ledger
     const at = Map.groupBy(items, ({ seq }) => seq)
     for (const row of rows) {
       const own = itemsOf(row, at)
-      const found = own.filter((item) => item !== undefined).length
-      if (row.vote === 1 && found !== row.new_items) {
+      const presentItems = own.filter((item) => item !== undefined).length
+      if (row.vote === 1 && presentItems !== row.new_items) {
         findings.push({
           code: "items_astray",
-          message: `${taskName(row)} should have ${row.new_items} new ${plural(row.new_items, "item")} of its campaign, but has ${found}`,
+          message: `${taskName(row)} was planned with ${row.new_items} new ${plural(row.new_items, "item")}, but the ledger has ${presentItems} of them`,
         })
       }
-      findings.push(...payloadFinding(row, own, found))
+      findings.push(...payloadFinding(row, own, presentItems))
     }
     after = last.seq
   }
@@ -334,7 +333,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // `item.seq` belongs to vote 1. The numbers of each later vote are higher by `batch_items`.
+    // `item.seq` is the item's number for vote 1. For each further vote, the number is higher by `batch_items`.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })
@@ -342,7 +341,7 @@ const itemsOf = (
 const payloadFinding = (
   row: PayloadRow,
   own: ReadonlyArray<ItemRow | undefined>,
-  found: number,
+  presentItems: number,
 ): ReadonlyArray<IntegrityIssue> => {
   const { body, items } = row
   if (body === null || items === null) return []
@@ -363,7 +362,7 @@ const payloadFinding = (
     return unreadable("the prompts do not match the stored summary")
   }
   const ids = stored.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
-  const isWhole = found === ids.filter((id) => id !== undefined).length
+  const isWhole = presentItems === ids.filter((id) => id !== undefined).length
   const other = isWhole ? stored.items.find((_, i) => ids[i] !== own[i]?.item_id) : undefined
   if (other !== undefined)
     return unreadable(`item ${other.item_id} has different positions in the request and the ledger`)

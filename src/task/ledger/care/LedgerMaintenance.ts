@@ -186,7 +186,10 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 
 /** Options of `prune`. */
 export interface PruneOptions {
-  /** Time in epoch milliseconds. Removes rejects of runs that started earlier, but not the last run's. Default: now. */
+  /**
+   * Time in epoch milliseconds. Default: now. Rejects of runs that started before this time are removed, except the
+   * rejects of the last run.
+   */
   readonly before?: number | undefined
   /**
    * Whether to also remove requests and results of tasks that were completed before the time `before`. Later exports

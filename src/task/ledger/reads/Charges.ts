@@ -20,7 +20,10 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/** SQL for the number of an attempt's votes that a budget still counts after the attempt was replaced or given up. */
+/**
+ * When an attempt of a task is replaced or given up, the service may still bill votes of the attempt. This is SQL for
+ * the number of these votes. They continue to count against the budget.
+ */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"
@@ -95,7 +98,7 @@ export const sum = (
     initial,
   )
 
-/** A superseded task gets the current prices when it is planned again. */
+/** A `superseded` task was set aside before it was sent. When a run plans the task again, the current prices apply. */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {

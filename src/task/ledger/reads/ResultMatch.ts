@@ -106,16 +106,16 @@ export const match = (
   const judgments: Array<Judgment | NoJudgment> = []
   for (let i = 0; i < prompts.length; i++) {
     const { prompt, completions } = prompts[i]!
-    const found = aligned[i]
-    if (found === undefined || found.prompt !== prompt) {
+    const resultItem = aligned[i]
+    if (resultItem === undefined || resultItem.prompt !== prompt) {
       return Result.fail(
         `results[${i}]: expected the prompt ${describeValue(prompt)}, found ${describeValue(results[i]!.prompt)}`,
       )
     }
     const details = items[i]!
     const isCheck = details.check === true
-    const index = found.best_completion_index
-    const reason = index === null ? reasonOf(found.annotations) : undefined
+    const index = resultItem.best_completion_index
+    const reason = index === null ? reasonOf(resultItem.annotations) : undefined
     if (reason !== undefined) {
       const { gold, item_id: itemId } = details
       judgments.push({ reason, taskId: shownId, itemId, isCheck, ...(gold !== undefined && { gold }) })
@@ -125,8 +125,8 @@ export const match = (
       return Result.fail(`results[${i}].best_completion_index: expected 0 to ${completions.length - 1}, found ${index}`)
     }
     const { order } = details
-    const annotations = read(annotationsOf(found.annotations))
-    const unread = unreadNames.find((name) => Array.isArray(found[name]) && found[name].length > 1)
+    const annotations = read(annotationsOf(resultItem.annotations))
+    const unread = unreadNames.find((name) => Array.isArray(resultItem[name]) && resultItem[name].length > 1)
     judgments.push({
       taskId: shownId,
       itemId: details.item_id,

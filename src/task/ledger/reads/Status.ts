@@ -54,7 +54,10 @@ export interface Arrivals {
 export interface Progress {
   readonly counts: StateCounts
   readonly countsOf: (campaign: number) => StateCounts
-  /** Items by the state of their first vote, without gold items that were mixed in. */
+  /**
+   * Items of the input, by the state of the task that asks for their first vote. Gold items that were mixed in do not
+   * count.
+   */
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
@@ -72,13 +75,13 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results since the oldest outstanding task was submitted, but only those of the last 24 hours. */
+  /** Results of the last 24 hours that arrived after the oldest outstanding task was submitted. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 
 const optional = (values: ReadonlyArray<number | null>, choose: (...values: Array<number>) => number) => {
-  const found = values.flatMap((value) => (value === null ? [] : [value]))
-  return found.length === 0 ? Option.none<number>() : Option.some(choose(...found))
+  const numbers = values.flatMap((value) => (value === null ? [] : [value]))
+  return numbers.length === 0 ? Option.none<number>() : Option.some(choose(...numbers))
 }
 
 export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, task_id AS "taskId",

@@ -122,7 +122,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   })
 
   const resultsOfOtherVotes = Effect.fnUntraced(function* (seq: number) {
-    // A separate query reads the batch, because PostgreSQL without statistics reads all completed tasks for a join.
+    // These are two queries. Until PostgreSQL has statistics about the tables, a join would read all completed tasks.
     const [place] = yield* sql<BatchPlace>`SELECT ${sql.literal(batchColumns)} FROM task WHERE ${here} AND seq = ${seq}`
     if (place === undefined || place.votes === 1) return []
     const { batch, batchItems, vote, votes } = place

@@ -1,6 +1,7 @@
 /**
- * A summary of a task's request: the hash of its prompts, and the number of completions of each prompt. `isMetBy`
- * checks results without parsing the request. If it returns false, `ResultMatch` compares them with the whole request.
+ * A summary of a task's request: the hash of the prompts, and the number of completions of each prompt. `isMetBy`
+ * compares results with the summary, so that the request need not be parsed. If the results do not match the summary,
+ * `ResultMatch` compares the results with the whole request.
  */
 import { Schema } from "effect"
 import type { ResultItem } from "../../../domain/Task.ts"

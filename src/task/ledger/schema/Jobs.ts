@@ -36,10 +36,10 @@ export const find = Effect.fnUntraced(function* (name: string) {
 export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: number) {
   const sql = yield* SqlClient.SqlClient
   while (true) {
-    const found = yield* find(name)
-    if (found !== missing) {
-      if (parts === undefined || parts === found.partCount) return found
-      return yield* new PartsDiffer({ job: name, found: found.partCount, asked: parts })
+    const job = yield* find(name)
+    if (job !== missing) {
+      if (parts === undefined || parts === job.partCount) return job
+      return yield* new PartsDiffer({ job: name, found: job.partCount, asked: parts })
     }
     // If another process inserts the same number or name first, this inserts nothing, and the loop reads again.
     yield* sql.withTransaction(sql`INSERT INTO job (job, name, parts)

@@ -22,11 +22,15 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *                                              a run of its campaign plans it again, if the budget allows it
  * ```
  *
- * `submitting` becomes `planned` if the request certainly had no effect. If its effect is unknown, it becomes `planned`
- * if the service honors idempotency keys, else `in_doubt`; after an unusable 2xx response, or with an expired key, it is
- * always `in_doubt`. `Send` decides after a request, `Submit` or `Collect` after a crash, `pipeline/Worker` for a lost
- * worker. A person may give up a task that is neither completed nor being sent, and may resend one that is in doubt,
- * failed, invalid, refused, or given up.
+ * A request can end without a usable response, for example if the process is killed. The task then gets one of these
+ * states:
+ * - `planned`, if the service certainly did not create the task.
+ * - `planned`, if the service may have created the task, but recognizes a second request by the idempotency key.
+ * - `in_doubt`, if the service ignores the key, or may have forgotten the key.
+ * - `in_doubt`, if the service answered with a 2xx status, but the response is unusable.
+ *
+ * A person may give up a task, unless the task is completed or is being sent. A person may resend a task that is in
+ * doubt, failed, invalid, refused, or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",
@@ -71,23 +75,24 @@ export const defaultShuffleSeed = 0
 
 export interface RunTerms extends CampaignTerms {
   /**
-   * Number of votes planned for each new item, each by a different expert. If the service declares `votes`, one task
-   * asks for all votes of an item. Otherwise, each vote has its own task. Default: requests do not have the member
-   * `votes`. Each task then counts as one vote, even if the service collects more.
+   * Number of votes planned for each new item. Each vote is by a different expert. If the service declares `votes`, one
+   * task asks for all votes of an item. Otherwise, each vote has its own task. If this option is unset, requests do not
+   * have the member `votes`. Each task then counts as one vote on each of its items, even if the service collects more.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
   readonly votesUpTo?: number | undefined
   /**
    * An item gets more votes, up to `votesUpTo`, until its leading completion is the best one with at least this
-   * probability. The probability is estimated from the experts' reliabilities. Default 0.95. The job keeps the value
-   * until a run sets `votes`.
+   * probability. The probability is estimated from the experts' reliabilities. Default 0.95. Later runs of the job use
+   * the value, too, until a run sets `votes`.
    */
   readonly confidence?: number | undefined
   /**
-   * Rule that sends items from judges (language models) to people. The first `votes` votes are by judges. If the judges
-   * are less certain than the rule requires, people vote until `confidence` is reached, up to `votesUpTo` votes in
-   * total. Needs a service that accepts `voters` in a task. The job keeps the rule until a run sets `votes`.
+   * Rule that decides which items people judge after the judges. Judges are language models, and give the first `votes`
+   * votes on each item. If the judges are less certain of the best completion than the rule requires, people vote on
+   * the item. They vote until `confidence` is reached, or the item has `votesUpTo` votes. The service must accept
+   * `voters` in a task. Later runs of the job use the rule, too, until a run sets `votes`.
    */
   readonly peopleWhen?: PeopleWhen | undefined
   /**
@@ -113,7 +118,7 @@ export interface BatchItem extends SourceItem {
   readonly prompt: string
   /** The item as an element of the task's `prompts`: JSON in UTF-8. */
   readonly bytes: ItemBytes
-  /** Hash of the content to send, if only some of the completions are sent. */
+  /** Set if only some of the item's completions are sent: hash of the content that is sent. */
   readonly sentHash?: string | undefined
   readonly isCheck?: boolean | undefined
   /** Gold items in order of preference. At most one is sent with this item. */
@@ -148,13 +153,16 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Ordinal of the vote, from 1; default 1. In a list of tasks, a batch's later votes directly follow its vote 1. */
+  /**
+   * Number of the vote that the task asks for, from 1. Default 1. In a list of tasks, the task for vote 1 of a batch
+   * comes first. The tasks for the later votes of the batch come directly after it.
+   */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
   /** Number of votes planned at first; more, up to `votes`, may follow. Default: `votes`. */
   readonly leastVotes?: number | undefined
-  /** Number of votes on each item that the task asks for. Their numbers begin with `vote`. Default 1. */
+  /** Number of votes that the task asks for on each item. The first of these votes has the number `vote`. Default 1. */
   readonly asks?: number | undefined
   readonly voters?: Voters | undefined
 }
@@ -195,7 +203,10 @@ export interface OpenTask {
 export interface Delivery {
   /** The delivery's id. It stays the same when the service sends the delivery again. */
   readonly id: string
-  /** The signed time in epoch milliseconds. Without a signed time: 0, or the time of receipt if no id was sent. */
+  /**
+   * The signed time in epoch milliseconds. If the service signs no time, this is 0 for a delivery with an id, and the
+   * time of receipt for a delivery without an id.
+   */
   readonly sentAt: number
   /** None if the delivery may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
@@ -220,8 +231,9 @@ export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
 }
 
 /**
- * Position of a task in a batch. A batch is a list of items that are sent together, once per vote. A task may contain
- * only some items of its batch, and may ask for several votes.
+ * Position of a task in a batch. A batch is a list of items that are planned together. In the simplest case, each task
+ * of the batch asks for one vote on all these items. A task can also contain some of the items, or ask for several
+ * votes.
  */
 export interface BatchPlace {
   /** The `seq` of the batch's first task. */

@@ -11,7 +11,7 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/** Ids of imported tasks begin with this prefix. Their judgments have the `task_id` of the stored result instead. */
+/** The ids of imported tasks begin with this prefix. Judgments show the `task_id` that the imported result contains. */
 export const importedTaskPrefix = "imported_"
 
 /** Maximum rows per statement, for rows of up to ten values. SQLite allows 32,766 values, and PostgreSQL 32,767. */
@@ -54,8 +54,8 @@ const isAt = (body: Buffer, text: Buffer, at: number): boolean =>
 const surrogate = Buffer.from("\\ud")
 
 /**
- * Like `parseRequest`, but decodes completions only when they are read. Prompts are found by the bytes before them.
- * These bytes contain unescaped quotes, so they do not occur inside JSON strings.
+ * Like `parseRequest`, but decodes completions only when they are read. To find the prompts, searches the body for
+ * `beforePrompt`. These bytes never occur inside a JSON string, because quotes in a JSON string are escaped.
  */
 export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   const items = decodeItems(Payload.decode(row.items))
@@ -73,7 +73,7 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
     prompts.push({ prompt, completions })
     at = texts.end
   }
-  // If the counts differ, prefstream did not write the body.
+  // If the numbers of prompts and items differ, the body does not have the format that prefstream writes.
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 

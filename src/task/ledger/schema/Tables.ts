@@ -1,7 +1,8 @@
 /**
- * The tables of the ledger. Times are epoch milliseconds. Items are numbered once per vote, over all campaigns: a batch
- * of 20 items and at most two votes reserves 0 to 19 for vote 1, and 20 to 39 for vote 2. `task.seq` is the number of
- * the task's first item: if task 20 is split, its halves are 20 and 30. `item.seq` is an item's number for vote 1.
+ * The tables of the ledger. Times are epoch milliseconds. An item has one number per possible vote, unique in all
+ * campaigns. For example, the first batch has 20 items, and at most two votes on each. The numbers 0 to 19 are for vote
+ * 1, and 20 to 39 for vote 2. `item.seq` is an item's number for vote 1. `task.seq` is the number of the task's first
+ * item. If the task with `seq` 20 is split into two tasks of ten items, they have the `seq` 20 and 30.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -95,13 +96,13 @@ const createInput = Effect.gen(function* () {
 })
 
 /**
- * One small row per task, so that a change of state does not rewrite its request and result.
- * - `new_items`: number of new items of the input, without gold items; 0 if `vote` is above 1.
- * - `attempt` increases when the items are planned again under another key.
+ * One small row per task. Requests and results have their own tables, so that a change of state does not rewrite them.
+ * - `new_items`: number of new items of the input, without gold items that were mixed in; 0 if `vote` is above 1.
+ * - `attempt`: number of the attempt, from 1. Each further attempt has a new idempotency key.
  * - `part`: the part of the job that the task's batch belongs to. Batches are assigned to the parts in turn.
- * - `sent_at`: time when the attempt was first sent; null if the service certainly did not accept it.
+ * - `sent_at`: time when the attempt was first sent. Null if the service certainly did not create the task.
  * - `resend_at`: time when a person asked to resend the task.
- * - `task_id` is unique, so that no result counts twice.
+ * - `task_id`: the task's id at the service. Two tasks never have the same id, because one result must not count twice.
  * - `expected`: a summary that the result must match (`Expected.ts`).
  *
  * In a shared job, the owner of a part (`part_owner`) claims a task before sending it. The claim has the owner's epoch
@@ -195,7 +196,10 @@ const createTasks = Effect.gen(function* () {
     yield* sql`ALTER TABLE ${sql(table)} ALTER COLUMN body SET COMPRESSION lz4`
 })
 
-/** In the table `hint`, an empty `task_id` means all tasks. `followed`: polls caused by webhooks since `since_at`. */
+/**
+ * A row of `hint` asks for a poll of a task, because a webhook delivery named the task. If `task_id` is empty, the row
+ * asks for polls of all tasks. `followed` is the number of polls that hints have caused since `since_at`.
+ */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE delivery (
@@ -236,13 +240,16 @@ const addSpending = Effect.gen(function* () {
       ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`
 })
 
-/** `least_votes` is the number of votes planned with the batch (null: all). Further votes are planned item by item. */
+/**
+ * `least_votes` is the number of votes per item that are planned together with the batch. The other votes are planned
+ * later, item by item. Null means that all votes are planned with the batch.
+ */
 const addFurtherVotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
-/** `run`: the last run that read the file to its end. Rows of older versions get the job's last run. */
+/** `run`: number of the last run that read the file to its end. Existing rows get the number of the job's last run. */
 const addRunOfInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`
@@ -251,10 +258,11 @@ const addRunOfInput = Effect.gen(function* () {
 
 /**
  * - `task_group`: the campaign's group at the service. Never changes once a task of the campaign is planned.
- * - `asks`: number of votes that the task asks for on each of its items: the votes `vote` to `vote + asks - 1`.
+ * - `asks`: number of votes that the task asks for on each of its items. The first of these has the number in `vote`.
  * - `gold_items`: number of the task's `new_items` that have a known answer; 0 if `vote` is above 1.
- * - `waiting_items`: for a submitted task, number of its items that waited for an expert at the last poll.
- * - `voters`: who may vote: `judges`, `people`, or null for anyone. In the table `run`: who votes first on new items.
+ * - `waiting_items`: number of items on which no expert of the service could vote, according to the last poll.
+ * - `voters` in `task` and `task_attempt`: who may vote (`judges`, `people`, or null for anyone).
+ * - `voters` in `run`: who votes first on new items.
  */
 const addVotesOfTask = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

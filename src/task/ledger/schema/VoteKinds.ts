@@ -10,7 +10,10 @@ import * as Prices from "../../../domain/Prices.ts"
 import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
-/** A number of votes, and the kinds that each of them may have, unique and sorted. Null is an unknown kind. */
+/**
+ * A number of votes with equal `kinds`. If it is known who gave a vote, `kinds` has one element. Otherwise, `kinds`
+ * lists all possible kinds, sorted and without duplicates. Null is a kind that the result does not name.
+ */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
 
@@ -49,7 +52,10 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** If a vote may be of several kinds, the highest price applies. If its kind is unknown, `voters` gives the price. */
+/**
+ * A vote with several possible kinds has the highest of their prices. A kind that the result does not name has the
+ * highest price that applies to `voters`.
+ */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

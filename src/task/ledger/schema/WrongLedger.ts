@@ -38,7 +38,8 @@ export class NoSuchCampaign extends Schema.TaggedError<NoSuchCampaign>()("NoSuch
   campaigns: Schema.Array(Schema.Int),
 }) {
   override get message() {
-    const known = this.campaigns.length === 0 ? "it has no campaigns" : `its campaigns are ${this.campaigns.join(", ")}`
-    return `the ledger has no campaign ${this.campaign}: ${known}`
+    const campaignList =
+      this.campaigns.length === 0 ? "it has no campaigns" : `its campaigns are ${this.campaigns.join(", ")}`
+    return `the ledger has no campaign ${this.campaign}: ${campaignList}`
   }
 }

@@ -9,10 +9,13 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker reserves slots for at most this many seconds at once, but at least one slot. */
+/** A worker reserves at most as many slots at once as the rate allows in this many seconds, and at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next free slot is more than 30 seconds plus 64 slots ahead, the database's clock must have been set back. */
+/**
+ * Workers never reserve slots far ahead. If the next free slot is further ahead than 30 seconds and the duration of 64
+ * slots together, the database's clock must have been set back. The next free slot is then now.
+ */
 const maxMillisAhead = 30_000
 const maxSlotsAhead = 64
 
@@ -61,7 +64,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  /** `ABS`, because the clock may have been set back. */
+  // After the clock was set back, the difference is negative. With `ABS`, the share still increases.
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {
@@ -85,8 +88,8 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
         ) UPDATE budget SET free_at = first + count * spacing, paused_at = since,
           paused_until = CASE WHEN pause > 0 THEN now + pause ELSE paused_until END FROM taking WHERE ${here}
         RETURNING count, first - now AS first, spacing, pause, cuts AS halvings`
-      const [found] = yield* take
-      if (found !== undefined) return found
+      const [slots] = yield* take
+      if (slots !== undefined) return slots
       yield* created
       return (yield* take)[0]!
     }),

@@ -163,10 +163,10 @@ export const writeFurtherVotes = (
         storedRequest(origin.seq),
         Option.map((question) => {
           const { batchItems, campaign, leastVotes, part, votes } = origin
-          const found = request(question, { first: seq - origin.seq, count: 1 + rest.length, vote, voters })
+          const newVote = request(question, { first: seq - origin.seq, count: 1 + rest.length, vote, voters })
           const place = { batch, batchItems, vote, votes, asks: 1, voters, leastVotes }
           return {
-            ...withPayload(found),
+            ...withPayload(newVote),
             ...place,
             seq: seq + (vote - 1) * batchItems,
             campaign,

@@ -1,7 +1,8 @@
 /**
- * Webhook deliveries, and the hints that they create. A hint requests a poll of a task after the delivery. A repeated
- * delivery creates no hint. A delivery may arrive before the response with the task's id, so unknown ids are kept
- * while a task has no id. Per task and minute, at most `maxPollsPerMinute` hints cause a poll, so that many deliveries do not delay other polls.
+ * Webhook deliveries, and hints. A delivery creates hints, unless the delivery is a repetition. A hint is a stored
+ * request to poll a task soon. A delivery can name a task before prefstream has got the task's id from the service.
+ * Therefore, an id that is not in the ledger also gets a hint, while some task has no id. Hints cause at most
+ * `maxPollsPerMinute` polls per task and minute, so that many deliveries do not delay other polls.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -44,12 +45,15 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** A hint with an empty task id makes all tasks of this process due. This is the last one that was followed. */
+  /**
+   * A hint with an empty task id asks for polls of all tasks. `at` identifies the last such hint on which this process
+   * has acted. `followed` counts such hints since the time `since`.
+   */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
 
-  /** Skips locked rows, because other receivers delete the same rows. */
+  /** Deletes old deliveries and hints. Skips rows that another process is deleting at the same time. */
   const forgetOld = Effect.fnUntraced(function* (now: number) {
     if (now < forgotten + forgetInterval) return
     forgotten = now
@@ -66,7 +70,8 @@ export const writeHints = (
   })
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    // A known id with a later time is a new delivery, because its sender wants another poll.
+    // If the service sends a known id with a later time, the delivery is not a repetition: the service wants another
+    // poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
@@ -82,14 +87,17 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Adds hints. Unknown ids get a hint only while some task has no id yet. Returns whether any id is known. */
+  /**
+   * Adds hints for tasks with the given ids. If some task has no id yet, also adds hints for ids that no task has.
+   * Returns whether the ledger has a task with one of the ids.
+   */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
-    const found = yield* inChunks(
+    const chunks = yield* inChunks(
       taskIds,
       (some) => sql<{ state: string; taskId: string }>`SELECT state, task_id AS "taskId" FROM task
         WHERE ${here} AND ${sql.in("task_id", some)}`,
     )
-    const states = new Map(found.flat().map(({ state, taskId }) => [taskId, state]))
+    const states = new Map(chunks.flat().map(({ state, taskId }) => [taskId, state]))
     const isIn = (state: string) => isAny(sql, sql`${here} AND state = ${state}`)
     const isUnnamed = (yield* isIn("planned")) || (yield* isIn("submitting")) || (yield* isIn("in_doubt"))
     const isWanted = (id: string) => (states.has(id) ? ["submitted", "completed"].includes(states.get(id)!) : isUnnamed)
@@ -119,7 +127,10 @@ export const writeHints = (
       yield* hinted.open
       return outcome
     }),
-    /** Makes hinted tasks due, except tasks in flight. Returns the milliseconds until another hint may take effect. */
+    /**
+     * Makes tasks with hints due for a poll, except tasks that are being polled. If hints have to wait because of
+     * `maxPollsPerMinute`, returns the milliseconds until the first wait ends.
+     */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
       const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
@@ -137,7 +148,8 @@ export const writeHints = (
         yield* write(
           Effect.gen(function* () {
             if (allAreDue) {
-              // A task that is due keeps its time. Otherwise, frequent hints could move it behind other tasks forever.
+              // A task that is already due keeps its place in the order. Otherwise, frequent hints could delay its poll
+              // forever.
               yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
               yield* addHints([...inFlight], now)
@@ -174,7 +186,10 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Call this after taking a part. Its earlier owner may have missed the last hint that concerned all tasks. */
+    /**
+     * Makes this process act again on the last hint for all tasks. Call this after this process has taken over a part
+     * of the job, because the part's earlier owner may not have acted on this hint.
+     */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

@@ -81,10 +81,10 @@ export const importPrefix = "import:"
 
 const importOf = (run: number): string => `${importPrefix}${run}`
 
-/** Setting that is present if a planned prompt or completion is a list of messages. */
+/** A row in the table `setting`. It exists if a planned prompt or completion is a list of messages. */
 const conversations = "conversations"
 
-/** Setting that is present if a planned item has tool calls, tool results, or tool definitions. */
+/** A row in the table `setting`. It exists if a planned item has tool calls, tool results, or tool definitions. */
 const tools = "tools"
 
 export const readItems = ({ job, sql }: Model.LedgerContext) => {
@@ -119,7 +119,9 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /** SQL condition: `t` has an item's first vote, and the item's other tasks were refused or given up. */
+  /**
+   * SQL condition: task `t` is for an item's first vote, and all tasks for its later votes were refused or given up.
+   */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`
@@ -277,12 +279,12 @@ export const writeItems = (
 
   /** Returns the names of the stored settings. The caller adds them to `noted` after the commit. */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
-    const found = [
+    const settingNames = [
       ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),
       ...(!noted.has(tools) && rows.some(hasTools) ? [tools] : []),
     ]
-    yield* Effect.forEach(found, (name) => setSetting({ job, sql }, name, "true"), { discard: true })
-    return found
+    yield* Effect.forEach(settingNames, (name) => setSetting({ job, sql }, name, "true"), { discard: true })
+    return settingNames
   })
 
   const allotted = Effect.fnUntraced(function* (
@@ -308,20 +310,20 @@ export const writeItems = (
     const { overBudget = 0, tasks, voters } = step
     const allowed =
       typeof tasks === "function" ? allotted(tasks, voters) : Effect.succeed({ tasks: tasks.map(toRow), beyond: [] })
-    const { beyond, found, known, placed } = yield* write(
+    const { beyond, knownSeqs, placed, settingNames } = yield* write(
       Effect.gen(function* () {
         const { beyond, tasks } = yield* allowed
         const placed = yield* planTasks(run, tasks)
-        const found = yield* note(tasks)
-        const known = yield* insertKnown(run, step.known)
+        const settingNames = yield* note(tasks)
+        const knownSeqs = yield* insertKnown(run, step.known)
         yield* recordReading(run, { ...step, counts: { ...step.counts, new: step.counts.new - beyond.length } })
         yield* sql`UPDATE run SET over_budget_count = ${overBudget + beyond.length} WHERE ${here} AND run = ${run.run}`
         if (placed.length > 0) yield* tell("planned")
-        return { beyond, found, known, placed }
+        return { beyond, knownSeqs, placed, settingNames }
       }),
     )
-    known.forEach(knownOf(run.run).add)
-    found.forEach((name) => noted.add(name))
+    knownSeqs.forEach(knownOf(run.run).add)
+    settingNames.forEach((name) => noted.add(name))
     for (const { body, seq } of placed) bodies.add(seq, body)
     if (placed.length > 0) yield* planned.open
     return beyond
@@ -336,10 +338,10 @@ export const writeItems = (
   ) {
     const now = yield* SteadyClock.now
     const tasks = step.tasks.map(toRow)
-    const found = yield* write(
+    const settingNames = yield* write(
       Effect.gen(function* () {
         const placed = yield* planTasks(run, tasks)
-        const found = yield* note(tasks)
+        const settingNames = yield* note(tasks)
         for (const [i, { seq }] of placed.entries()) {
           yield* sql`UPDATE task SET state = 'completed', task_id = ${step.tasks[i]!.taskId}, completed_at = ${now}
             WHERE ${here} AND seq = ${seq}`
@@ -352,10 +354,10 @@ export const writeItems = (
         }
         yield* setSetting({ job, sql }, importOf(run.run), "true")
         yield* recordReading(run, step)
-        return found
+        return settingNames
       }),
     )
-    found.forEach((name) => noted.add(name))
+    settingNames.forEach((name) => noted.add(name))
   })
 
   const itemsLostWith = Effect.fn("Ledger.itemsLostWith")((seq: number) =>

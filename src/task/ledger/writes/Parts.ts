@@ -11,7 +11,7 @@ import type { LedgerContext, PlannedTask } from "../schema/Model.ts"
 import { isAny } from "../schema/Rows.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 
-/** The worker that owns this part reads the input. The part has no tasks. */
+/** Number of a part that has no tasks. The worker that owns this part reads the input. */
 export const readerPart = -1
 
 /** Milliseconds by which a claim outlasts the timeout of its request. */
@@ -30,7 +30,11 @@ interface OwnedPart {
   epoch: number
 }
 
-/** `planned`: new tasks, with the highest numbers. `hinted`: a webhook came. `again`: other tasks are due. */
+/**
+ * - `planned`: new tasks were added. They have higher numbers than all earlier tasks.
+ * - `hinted`: a webhook delivery asks for a poll.
+ * - `again`: tasks can be sent or polled. The sender may already have passed the numbers of these tasks.
+ */
 export type Change = "planned" | "hinted" | "again"
 
 /** @param worker the worker's name; undefined if this process has exclusive access to the job */
@@ -69,8 +73,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
         : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
 
     /**
-     * SQL that claims a task for `millis` milliseconds, or extends its claim. Until the transaction commits, `fence`
-     * keeps other processes from taking the part.
+     * SQL that gives this process the sole right to send a task for `millis` milliseconds, or extends this right (the
+     * claim). Until the transaction ends, `fence` prevents other processes from taking over the part of the job.
      */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
@@ -86,8 +90,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * Tasks whose claim by an earlier owner has ended. If a claim ends too far in the future, the clock must have been
-     * set back, and the claim counts as ended.
+     * SQL condition for tasks that an earlier owner of the part claimed, and whose claim has expired. If a claim ends
+     * later than is possible, the clock must have been set back. The claim then counts as expired.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -137,7 +141,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   }),
 })
 
-/** With these values, `shareOf` returns 0. */
+/** These values are for a process that owns no part with tasks. `shareOf` then returns 0. */
 const noWorkers = { count: Infinity, rank: Infinity }
 
 export const writeParts = (
@@ -166,7 +170,10 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       workers = rank === -1 ? noWorkers : { count: rows.length, rank }
     }),
-    /** Increases when tasks that the sender skipped may be ready. The sender then starts again at the first task. */
+    /**
+     * A counter. It increases when tasks may be ready that the sender has already passed. The sender then starts again
+     * at the first task.
+     */
     changes: () => changes,
     notifyAll,
     restartSending,
@@ -193,17 +200,17 @@ export const writeParts = (
       ),
 
     /**
-     * Renews this worker's parts. If another worker owns one of them at more than `patience` consecutive renewals, this
-     * worker takes the part back. Times are in milliseconds.
+     * Confirms that this worker still owns its parts. If another worker turns out to own a part at more than `patience`
+     * renewals in a row, this worker takes the part back. `progressedAgo` and `answeredAgo` are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return
       const rows = yield* write(sql<{ part: number; epoch: number }>`UPDATE part_owner SET renewed_at = ${clock},
           progressed_at = ${clock} - ${progressedAgo}, answered_at = ${clock} - ${answeredAgo}
         WHERE ${here} AND owner = ${owned.worker} AND ${sql.in("part", [...owned.parts.keys()])} RETURNING part, epoch`)
-      const found = new Map(rows.map(({ epoch, part }) => [part, epoch]))
+      const epochs = new Map(rows.map(({ epoch, part }) => [part, epoch]))
       for (const [part, own] of owned.parts) {
-        const times = found.get(part) === own.epoch ? 0 : (disputed.get(part) ?? 0) + 1
+        const times = epochs.get(part) === own.epoch ? 0 : (disputed.get(part) ?? 0) + 1
         disputed.set(part, times > patience ? 0 : times)
         if (times <= patience) continue
         yield* Effect.logWarning(

@@ -1,6 +1,7 @@
 /**
- * The lock of the process that reads input into a shared job. A command fails at once if another process has it. A
- * worker waits five seconds, then ends the session of another worker (perhaps suspended), but never a command's.
+ * A lock, so that only one process reads input into a shared job. If another process has the lock, a command fails at
+ * once, but a worker waits. After five seconds, the waiting worker ends the database session of the other process, if
+ * this is a worker, because a suspended worker would not release the lock. A command's session is never ended.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"

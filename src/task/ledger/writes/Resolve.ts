@@ -1,7 +1,8 @@
 /**
- * Decides about tasks that have no result: by a person (`prefstream resolve`), or by the option `resubmit`. A person's
- * decision changes all given tasks or none, even while workers send and poll. No two tasks get the same id at the
- * service. If a new attempt has another idempotency key, the table `task_attempt` keeps the earlier attempt.
+ * Carries out decisions about tasks that have no result. A person decides with `prefstream resolve`, or the option
+ * `resubmit` decides. A person's decision changes all the chosen tasks or none of them, even while workers send and
+ * poll. No two tasks get the same id at the service. If a new attempt has another idempotency key, the table
+ * `task_attempt` keeps the earlier attempt.
  */
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -87,10 +88,10 @@ export const writeDecisions = (
           numbers.map((number) => number - 1),
           (seqs) => sql`SELECT 1 FROM task WHERE ${here} AND ${sql.in("seq", seqs)} ORDER BY seq ${forUpdate(sql)}`,
         )
-        const found = yield* Effect.result(tasksOf(numbers))
-        if (Result.isFailure(found))
-          return found.failure._tag === "SqlError" ? yield* found.failure : Result.fail(found.failure)
-        const tasks = found.success.filter(({ state }) => only === undefined || state === only)
+        const lookup = yield* Effect.result(tasksOf(numbers))
+        if (Result.isFailure(lookup))
+          return lookup.failure._tag === "SqlError" ? yield* lookup.failure : Result.fail(lookup.failure)
+        const tasks = lookup.success.filter(({ state }) => only === undefined || state === only)
         const other = tasks.find(({ state }) => !states.includes(state))
         return other === undefined
           ? Result.map(yield* change(tasks, now), () => tasks)
@@ -166,8 +167,8 @@ export const writeDecisions = (
       "resend",
       settleable,
       Effect.fnUntraced(function* (tasks, now) {
-        for (const given of tasks) {
-          const task = yield* revive(given)
+        for (const issue of tasks) {
+          const task = yield* revive(issue)
           const { seq, state } = task
           if (state === "superseded") {
             yield* sql`UPDATE task SET price_list = ${yield* priceListOf({ job, sql })} WHERE ${here} AND seq = ${seq}`

@@ -1,7 +1,7 @@
 /**
- * Campaigns, runs, and the files that they read. All runs under the same terms belong to one campaign. Changed terms need
- * `newCampaign`, because all items are then billed again. Unsent tasks of other campaigns are sent only if a person
- * asked for it.
+ * Campaigns, runs, and the files that runs read. All runs with the same guidelines and task type belong to one
+ * campaign. If a run changes them, the caller must set `newCampaign`, because all items are then billed again. Unsent
+ * tasks of other campaigns are not sent, unless a person asked to resend them.
  */
 /* oxlint-disable max-lines -- campaigns, runs, and inputs are written in the same transactions */
 import { Array as Arr, Effect, Option, Record } from "effect"
@@ -119,10 +119,10 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       const { taskType = rlhfRanking } = terms
       const guidelines = normalize(terms.guidelines)
       const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
-      const known = yield* campaigns
-      const same = known.find((campaign) => campaign.fingerprint === fingerprint)
-      // Campaigns without items do not count: a new one may reuse their number.
-      const judged = yield* Effect.filter(known, isJudged)
+      const allCampaigns = yield* campaigns
+      const same = allCampaigns.find((campaign) => campaign.fingerprint === fingerprint)
+      // A campaign without items is ignored here. A new campaign may replace it, and get its number.
+      const judged = yield* Effect.filter(allCampaigns, isJudged)
       const before = yield* Effect.map(
         lastCampaign,
         (last) => judged.find(({ campaign }) => Option.contains(last, campaign)) ?? judged.at(-1),
@@ -255,7 +255,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
       last_modified: "",
       ...file,
     }))
-    // A statement can update a row only once, but a run may read a file twice.
+    // If a run reads a file twice, `rows` has duplicates. One statement must not update the same row of `input` twice.
     const different = new Map(rows.map((row) => [JSON.stringify(Object.values(row)), row]))
     yield* write(
       inChunks(

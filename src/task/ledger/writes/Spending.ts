@@ -14,13 +14,16 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** Setting with the number of items that need a further vote, but have none planned. */
+/** A row in the table `setting`: the number of items that need a further vote for which no task is planned. */
 export const wantedVotes = "votes_wanted"
 
-/** Setting with the number of votes whose tasks had ended when items for further votes were last chosen. */
+/**
+ * A row in the table `setting`. When a process chooses items for further votes, the process stores here how many votes
+ * belong to tasks that have ended. If the number of these votes differs later, the choice is out of date.
+ */
 export const endedVotesSeen = "votes_ended_seen"
 
-/** Setting with the rule that sends items to people; absent if there is none. */
+/** A row in the table `setting`: the rule `peopleWhen` of the job. The row is missing if there is no rule. */
 export const peopleWhenSetting = "people_when"
 
 export const furtherVoters = (here: Here) =>
@@ -49,10 +52,10 @@ export interface Spending {
   readonly spent: Charge
   /** The spent votes by kind, with the most votes first. Votes without a known kind or without a result come last. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
-  /** Votes of tasks that are planned, being sent, outstanding, or in doubt. */
+  /** Votes that are not finished. Their tasks are planned, being sent, outstanding at the service, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /** Votes that wait for a higher budget: those of superseded tasks, and further votes that items need. */
+  /** Votes for which the budget is too low: further votes that items need, and votes of tasks that were set aside. */
   readonly held: Charge
   readonly heldItems: number
 }
@@ -74,9 +77,9 @@ const termsOf = Effect.fnUntraced(function* (here: Here) {
   } satisfies Terms
 })
 
-export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms): Terms => ({
-  prices: price === undefined ? known.prices : Prices.parse(price),
-  budget: budget === undefined ? known.budget : Cost.parse(budget),
+export const withTerms = ({ budget, price }: SpendingTerms, earlierTerms: Terms = noTerms): Terms => ({
+  prices: price === undefined ? earlierTerms.prices : Prices.parse(price),
+  budget: budget === undefined ? earlierTerms.budget : Cost.parse(budget),
 })
 
 export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
@@ -214,7 +217,7 @@ const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
     (rows) => rows.length > 0,
   )
 
-/** Counts items and votes by who may vote, over all campaigns. None if anyone may vote on every task. */
+/** None if no task of the job limits who may vote. */
 const routedOf = Effect.fnUntraced(function* (here: Here) {
   if (!(yield* isRouted(here, Option.none()))) return Option.none<Routed>()
   const terms = yield* termsOf(here)
@@ -247,7 +250,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** Selects unsent tasks, the last ones first, until their cost covers the excess over the budget. */
+/** SQL condition for the unsent tasks with the highest `seq`, as many as together cost at least `excess`. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,
@@ -280,8 +283,8 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
 /**
- * Supersedes unsent tasks beyond the budget. Keeps tasks that a person resends. The next run plans superseded tasks
- * again if its budget allows it.
+ * Sets aside the unsent tasks that the budget does not allow: their state becomes `superseded`. Tasks that a person
+ * asked to resend stay planned. The campaign's next run plans the other tasks again if its budget allows it.
  */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })

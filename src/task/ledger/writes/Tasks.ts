@@ -84,7 +84,10 @@ export const writeTasks = (
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** Supersedes tasks of the earlier campaign, if another process has started a new one in a shared ledger. */
+  /**
+   * In a shared ledger, another process may have started a new campaign. The given tasks are then set aside
+   * (`superseded`) if they belong to an earlier campaign.
+   */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
@@ -135,23 +138,29 @@ export const writeTasks = (
   })
 
   return {
-    /** Marks tasks `in_doubt` that a process was sending when it ended. Needed if the service may ignore keys. */
+    /**
+     * Handles tasks that were being sent when an earlier process ended: they become `in_doubt`. Use this if the service
+     * may ignore idempotency keys.
+     */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** Plans tasks again that a process was sending when it ended. Needs honored keys. Tasks in doubt stay in doubt. */
+    /**
+     * Handles tasks that were being sent when an earlier process ended: they are sent again. Use this only if the
+     * service honors idempotency keys. Tasks in doubt stay in doubt.
+     */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
     /**
-     * Decides about tasks that an earlier request may have created. If the service still remembers a task's key, the
-     * task is planned again. Otherwise, it becomes `in_doubt`.
+     * Handles tasks whose requests may have reached the service in an earlier run. If `outcome` is `planned`, and the
+     * service still remembers a task's idempotency key, the task is sent again. All other such tasks become `in_doubt`.
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
-      /** Time for which the service remembers keys. */
+      /** Time for which the service remembers idempotency keys. */
       lifetime: Duration.Duration = Duration.infinity,
     ) {
-      // With an infinite lifetime, `since` is 0, and no key counts as forgotten.
+      // If the service never forgets keys, `since` is 0. No task was sent before this time.
       const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
       yield* write(
         Effect.gen(function* () {
@@ -364,8 +373,8 @@ export const writeTasks = (
     ) {
       const hintWait = yield* followHints(underWay)
       const at = Option.isSome(horizon) ? horizon.value : yield* SteadyClock.now
-      // With one query per state, the index returns the rows in order.
-      const found = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
+      // Each state has its own query, because the index then returns the rows in the right order, without sorting.
+      const rowsByState = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
         sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
         due_at AS "dueAt", voters FROM task
         WHERE ${here} AND state = ${state} AND due_at < ${state === "completed" ? 0 : notDue} AND ${owned.areMine()}
@@ -380,7 +389,7 @@ export const writeTasks = (
           ),
         ),
       )
-      const rows = found
+      const rows = rowsByState
         .flat()
         .toSorted((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
         .slice(0, limit)

@@ -260,7 +260,7 @@ describe("Csv.rows", () => {
     const size = 3 + (chunks - 1) * chunk.length
     assert.deepStrictEqual(summary(rows), [
       '2 {"a":"1","b":"2"}',
-      `3 oversized_line expected a record of at most 33554432 bytes, found ${size}: its quotes are not closed, or not doubled`,
+      `3 oversized_line expected a record of at most 33554432 bytes, found ${size}; check that each quoted cell ends with a quote, and that quotes inside the cell are written as ""`,
     ])
     assert.isBelow(peak - before, 110e6)
   })
@@ -306,7 +306,7 @@ it.effect.each<[string, Csv.CsvDialect, Array<string>]>([
     "a record of TSV that is several without quoting is a reject",
     tab,
     [
-      '2 invalid_csv found 2 lines that may be one record with quoted cells, or 2 records with quotes as plain text; set `quote: "double"` or `quote: "none"`',
+      '2 invalid_csv found 2 ambiguous lines: for one record with quoted cells, set `quote: "double"`; for 2 records with quotes as text, set `quote: "none"`',
       '4 {"a":"x","b":"1\\n2"}',
     ],
   ],

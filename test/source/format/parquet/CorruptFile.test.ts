@@ -88,7 +88,7 @@ describe("a damaged Parquet file", () => {
     [
       "claims a footer larger than itself",
       withFooter(new Uint8Array(0), thrift({ field_1: 1 }), 0xffffffff),
-      "the file is damaged: the footer claims 4294967295 of the file's 15 bytes",
+      "the file is damaged: its stated footer size is 4294967295 bytes, and the file has 15 bytes",
     ],
     ["claims 2^60 rows", hand({ rows: 2n ** 60n }), "the footer is damaged"],
     ["claims -1 rows", hand({ rows: -1 }), "the footer is damaged"],
@@ -190,7 +190,7 @@ describe("a damaged Parquet file", () => {
     [
       "has levels higher than its schema",
       alone(dataPage(8, levels(Buffer.from([16, 3]))), { rows: 8 }),
-      "a page's levels are damaged",
+      "a page has a repetition or definition level above the maximum of its column",
     ],
     [
       "has a run longer than its page",
