@@ -67,7 +67,7 @@ export interface AuditPolicy {
 /** A comparison of policies. It covers the items that have a reference, a vote of a judge, and a vote of a person. */
 export interface AuditPolicies {
   /**
-   * What counts as the right answer. `gold`: the known answer of the item. `people`: the answer that most people chose.
+   * The answer that counts as right. `gold`: the known answer of the item. `people`: the answer that most people chose.
    * For `people`, each person's vote is left out once, and the majority of the other people's votes is the reference.
    */
   readonly reference: "gold" | "people"

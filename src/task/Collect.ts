@@ -110,7 +110,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       )
     }
     yield* Effect.logWarning(
-      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all experts who may judge ${plural(waiting, "it", "them")} have already judged ${plural(waiting, "this item, or another item with the same content", "these items, or other items with the same content")}. Invite another expert. If the job repeats items on purpose, start the service with \`allowRepeatedVotes\`. If the repeated items are gold items, start the service with the job's file of gold items (prefstream serve --gold FILE)`,
+      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all experts who may judge ${plural(waiting, "it", "them")} have already judged ${plural(waiting, "this item, or another item with the same content", "these items, or other items with the same content")}. Invite another expert. If the job repeats items on purpose, start the service with \`allowRepeatedVotes\`. If the repeated items are gold items, start the service with the job's file of gold items`,
     )
   })
 

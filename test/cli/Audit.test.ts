@@ -199,10 +199,10 @@ describe("prefstream audit", () => {
 
   test("says who is missing if there is nothing to compare, and takes other experts as judges", function* () {
     const judgesOnly = yield* jobOf(records({ withPeople: false }))
-    yield* cli(judgesOnly).pipe(ends(1, /of the 60 items with votes, none has a vote by a person/))
+    yield* cli(judgesOnly).pipe(ends(1, /60 items have votes, but none has a vote by a person/))
     const people = records().flatMap((record) => ("kind" in record && record.kind === "person" ? [record] : []))
     const peopleOnly = yield* jobOf(people)
-    const { stdout } = yield* cli(peopleOnly).pipe(ends(1, /46 items .*, none has a vote by an automatic judge/))
+    const { stdout } = yield* cli(peopleOnly).pipe(ends(1, /46 items .* none has a vote by an automatic judge/))
     assert.strictEqual(stdout, "")
     const audit = yield* auditOf([...peopleOnly, "--judge", "cem"])
     assert.deepStrictEqual(

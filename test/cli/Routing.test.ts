@@ -218,7 +218,7 @@ describe("--people-when", () => {
       [...ofPeople].filter((i) => i % 3 === 0),
       [],
     )
-    assert.match((yield* cli(["status", "--dir", `${dir}/job`])).stdout, /14 items with a known answer/)
+    assert.match((yield* cli(["status", "--dir", `${dir}/job`])).stdout, /14 items have a known answer/)
   }, 60_000)
 
   test("the dataset's bytes come back from its votes, also where judges have no answer and rankings tie", function* () {
@@ -281,7 +281,7 @@ describe("--people-when", () => {
     yield* say("run", "--votes", "3", "--people-when", "jury<0.9").pipe(
       ends(2, /--people-when requires two different numbers of votes, such as --votes 3\.\.6/),
     )
-    yield* say("run", "--votes", "3..3", "--people-when", "jury<0.9").pipe(ends(2, /M above N/))
+    yield* say("run", "--votes", "3..3", "--people-when", "jury<0.9").pipe(ends(2, /two different numbers of votes/))
     for (const wrong of ["0.9", "jury<0", "jury<1.5", "people<0.9", "jury>0.9"]) {
       yield* say("run", "--votes", "3..6", "--people-when", wrong).pipe(ends(2, /jury<SHARE/))
     }

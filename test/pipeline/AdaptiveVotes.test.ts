@@ -130,7 +130,7 @@ describe("--votes N..M", () => {
     database.close()
     const status = cli(["status", "--dir", `${dir}/job`])
     const unknown = yield* status.pipe(ends(3))
-    assert.include(unknown.stdout, "Items may need further votes. Next: prefstream submit")
+    assert.include(unknown.stdout, "Items may need further votes. Next: to request these votes, run prefstream submit")
     yield* say("submit").pipe(ends(0))
     assert.strictEqual(votes(), settled)
     yield* status.pipe(ends(0))

@@ -81,7 +81,7 @@ describe("UnusedContext", () => {
     ["a question beside a prompt", { prompt: "Answer.", question: "Q" }, "prompt", "{prompt}\\n\\n{question}"],
   ])("the question names the options that use it: %s", function* ([, members, option, value]) {
     const record = { ...members, ...pair }
-    const advice = `set \`${option}: ${JSON.stringify(value)}\`, or \`ignore: [`
+    const advice = `set \`${option}: ${JSON.stringify(value)}\``
     assert.include(yield* problemOf([record]), advice)
     const ignore = members["system"] === "s" ? ["system"] : []
     const { items, reasons } = yield* read([record], { ignore, [option]: value })
