@@ -71,7 +71,6 @@ const requestMembers = {
   ),
 }
 
-/** A request that creates a task. It has the contract's members, and optional ones that the embedded service adds. */
 export const ServiceTaskRequest = Schema.StructWithRest(Schema.Struct(requestMembers), unknownMembers).check(
   Schema.makeFilter(({ group, group_size }) =>
     group === undefined && group_size !== undefined

@@ -51,7 +51,6 @@ export class BodyTooLarge extends Problem<BodyTooLarge>()("BodyTooLarge", 413, "
   limit_bytes: Schema.optionalKey(Schema.Int),
 }) {}
 
-/** `Content-Type` does not name JSON, or the body is not UTF-8. */
 export class UnsupportedMediaType extends Problem<UnsupportedMediaType>()(
   "UnsupportedMediaType",
   415,

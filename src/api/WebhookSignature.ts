@@ -9,7 +9,6 @@ import type { WebhookSecret } from "./WebhookSecret.ts"
 
 /** Header names are in lower case. Values of a repeated header are joined by `, `. */
 export interface DeliveryHead {
-  /** Path and query of the request. */
   readonly url: string
   readonly headers: { readonly [name: string]: string | undefined }
 }

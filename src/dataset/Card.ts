@@ -239,7 +239,6 @@ const cell = (text: string) => text.replaceAll("|", "\\|").replace(/\s*[\r\n]+\s
 
 const quoted = (text: string) => text.replace(/^/gm, "> ")
 
-/** `test/dataset/Card.test.ts` runs this Python code. */
 const asMessages = `def as_messages(value):
     if isinstance(value, list):
         return [as_messages(each) for each in value]

@@ -6,16 +6,12 @@ import * as Kinds from "../io/SettingKinds.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
-/** How the dataset was made. The manifest contains these facts. */
 export const Provenance = Schema.Struct({
   inputs: Schema.optionalKey(
     Schema.Array(Schema.Struct({ ...InputFile.fields, bytes: Schema.optionalKey(Schema.Int) })),
   ),
-  /** People and automatic experts that voted. */
   judges: Schema.optionalKey(Judges),
-  /** The annotation service. */
   service: Schema.optionalKey(Schema.Struct({ name: text, url: text })),
-  /** The text or the name of the guidelines for the experts. */
   guidelines: text,
   /** Everything else that the rows depend on, such as `{ strategy: "best-against-rest" }`. */
   settings: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),

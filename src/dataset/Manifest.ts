@@ -16,7 +16,6 @@ export const DatasetFile = Schema.Struct({
   /** Number of rows; null for a file that does not contain rows, such as `README.md`. */
   rows: Schema.NullOr(Schema.Int),
   bytes: Schema.Int,
-  /** The digest in hexadecimal. */
   sha256: Schema.String,
 })
 export type DatasetFile = typeof DatasetFile.Type
@@ -29,7 +28,6 @@ export const SplitSummary = Schema.Struct({
 })
 export type SplitSummary = typeof SplitSummary.Type
 
-/** The totals of a trainer format over all splits: its rows, and the pairs that it cannot represent. */
 export const FormatSummary = Schema.Struct({
   format: Schema.String,
   rows: Schema.Int,
@@ -40,11 +38,8 @@ export const FormatSummary = Schema.Struct({
 export type FormatSummary = typeof FormatSummary.Type
 
 const Content = Schema.Struct({
-  /** Names the file's format. */
   format: Schema.Literal("prefstream-dataset"),
-  /** Version of the file's format. */
   version: Schema.Literal(1),
-  /** The program that wrote the dataset. */
   code: Schema.Struct({ name: Schema.String, version: Schema.String }),
   /** Whether `prompt`, `chosen`, and `rejected` are text or lists of messages. */
   shape: Schema.Literals(["standard", "conversational"]),
@@ -54,12 +49,10 @@ const Content = Schema.Struct({
   rows: Schema.Int,
   /** The splits that have rows, in the order train, validation, test. */
   splits: Schema.Array(SplitSummary),
-  /** The totals of each trainer format that was written. */
   formats: Schema.Array(FormatSummary),
   /** Pairs that are in neither `data` nor `jsonl`. */
   omitted: OmittedPairs,
   ...Provenance.fields,
-  /** Every file of the dataset except `manifest.json`. */
   files: Schema.Array(DatasetFile),
 })
 /** The content of `manifest.json`: the files of a dataset, its totals, and its provenance. */

@@ -208,7 +208,6 @@ const isOfType: { readonly [Type in Feature & string]: (value: unknown) => boole
   null: () => false,
 }
 
-/** Checks whether a value has the type that a custom format's `features` declare. */
 const misfit = (
   value: unknown,
   feature: Feature | undefined,

@@ -23,7 +23,6 @@ export interface CalibrationBin {
   readonly pairs: number
   /** Mean of the pairs' predicted probabilities. */
   readonly predicted: number
-  /** Share of the pairs whose chosen completion has the higher score. */
   readonly observed: number
 }
 

@@ -14,7 +14,6 @@ export const InputFile = Schema.Struct({
   sha256: Schema.optionalKey(Schema.String),
   /** The server's `ETag` header, unchanged, with its quotes. */
   etag: header,
-  /** The server's `Last-Modified` header, unchanged. */
   last_modified: header,
 })
 export type InputFile = typeof InputFile.Type

@@ -10,7 +10,6 @@ const names = Schema.Array(Schema.String)
 
 export const Judges = Schema.Struct({
   people: Schema.Int,
-  /** A subset of `ruleNames`. */
   rules: names,
   /** Names of gold files. A file's expert is named `gold:FILE`. */
   gold_files: names,

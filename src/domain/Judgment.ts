@@ -8,7 +8,6 @@ import type { Prompt } from "./Message.ts"
 import type { Origin } from "./Origin.ts"
 import type { Gold, Metadata } from "./PromptItem.ts"
 
-/** An item as the ledger keeps it. */
 export interface LedgerItem {
   /** The id that the input gives the item, or the hash of the item's content. */
   readonly itemId: string
@@ -22,13 +21,11 @@ export interface LedgerItem {
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
-  /** The item's metadata from the input. */
   readonly metadata?: Metadata | undefined
   /** The known right answer, if the input has one. */
   readonly gold?: Gold | undefined
   /** Whether the item is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
   readonly isCheck: boolean
-  /** The place where the item was read. */
   readonly origin: Origin
 }
 

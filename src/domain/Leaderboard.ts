@@ -3,7 +3,6 @@
  * an interval from too few items, or if it is infinite.
  */
 
-/** A value with its 95% interval. */
 export interface Estimate {
   /** The estimated value. */
   readonly value: number

@@ -3,7 +3,6 @@ import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
 import type { PreferencePair } from "./PreferencePair.ts"
 
-/** The text members of a pair, in the order of `places`. */
 export const texts: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
 
 export const isText = (name: string): boolean => texts.includes(name)

@@ -54,7 +54,6 @@ const itemOf = (text: typeof WellFormedText) => {
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The model's tools, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),
-    /** The model that wrote each completion. */
     models: Schema.optionalKey(Schema.Array(filled)),
     gold: Schema.optionalKey(Gold),
     metadata: Schema.optionalKey(Metadata),

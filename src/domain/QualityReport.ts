@@ -316,13 +316,10 @@ export interface QualityReport {
    */
   readonly split_groups: {
     readonly field: string
-    /** Number of groups. */
     readonly components: number
     /** Number of items in the largest group. */
     readonly largest: number
-    /** Number of items without the field. */
     readonly ungrouped: number
-    /** Number of items in all groups. */
     readonly of: number
   } | null
   /** How well the scores of a reward model match the pairs. Absent until `evaluate` adds it to a copy of the report. */

@@ -3,7 +3,6 @@
  * resubmitted beyond the budget, the budget was lowered, or results were replaced by more expensive ones.
  */
 
-/** A number of votes and their cost. */
 export interface VotesCost {
   /** The number of votes. */
   readonly votes: number

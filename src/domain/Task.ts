@@ -3,7 +3,6 @@ import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
 import { Voters } from "./Voters.ts"
 
-/** Completions that experts rank against each other. */
 export const TaskPrompt = Schema.Struct({
   prompt: described("Shown to the experts as Markdown.", Schema.String),
   completions: described(

@@ -74,7 +74,6 @@ export const assess = (
     })),
   )
 
-/** Returns `flags` and the problems that experts marked in their votes. */
 export const flagsOf = (votes: ReadonlyArray<Vote | ImportedVote>, flags: ReadonlyArray<Flag>): ReadonlyArray<Flag> => [
   ...flags,
   ...votes.flatMap(({ expert, flags = [] }) => flags.map((kind) => ({ expert, kind }))),

@@ -12,7 +12,6 @@ import type { Check } from "../domain/QualityReport.ts"
 interface Definition {
   readonly measure: string
   readonly unit: Check["unit"]
-  /** Shares are shown in percent. */
   readonly isShare: boolean
   readonly advice: string
   /** The side of the threshold on which values pass. An equal value passes. */
@@ -173,10 +172,6 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   }
 }
 
-/**
- * Whether a value, perhaps from untyped code, is a check. Every object inherits a method `valueOf`, so an inherited
- * method is not enough.
- */
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&

@@ -96,7 +96,6 @@ const maxFurther = (
   { isRouted, newVotes, votesLeft }: { isRouted: boolean; newVotes: number; votesLeft: number },
 ) => (isRouted ? leftOf(terms, noVotes(terms), "people") : maxVotes(terms, votesLeft) - newVotes)
 
-/** Previews a run. Fails with the source's error, `TermsChanged`, `PriceMissing`, or `UnusableGold`. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
   ledger: Option.Option<(typeof LedgerReader)["Service"]>,

@@ -44,7 +44,6 @@ const ExportRecord = Schema.fromJsonString(
     /** A digest of the exported state. Empty if the dataset depends on custom code, which cannot be compared. */
     fingerprint: Schema.String,
     job: Schema.String,
-    /** SHA-256 of `manifest.json`. */
     manifest: Schema.String,
     exported: Schema.Unknown,
   }),

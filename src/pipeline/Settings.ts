@@ -76,7 +76,6 @@ export const names: ReadonlyArray<string> = Struct.keys(kinds)
 
 const required: ReadonlyArray<string> = ["directory", "source", "service"]
 
-/** Checks the kinds of settings, and refuses unknown names. */
 export const check = Effect.fnUntraced(function* (settings: object) {
   if (!Predicate.isObject(settings)) {
     const expected = "an object with `directory`, `source`, and `service`"

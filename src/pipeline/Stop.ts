@@ -20,7 +20,6 @@ export const graceOf = (grace: Duration.Input | undefined) =>
 
 export interface StopOptions {
   grace: Duration.Duration
-  /** Describes the in-flight work, such as `3 requests`. */
   inFlight: Effect.Effect<Option.Option<string>>
   /** Whether a stop is the normal end of the work, as for a worker or a server. */
   isNormalEnd: boolean

@@ -70,7 +70,6 @@ export const submit = (job: TrialJob) =>
     guidelines: "Prefer the completion that is correct.",
   })
 
-/** Arguments with which Node starts a child process that submits the job. */
 export const command = (job: TrialJob): ReadonlyArray<string> => {
   const code = "const { main } = await import(process.argv[1]); main(process.argv[2])"
   return [...process.execArgv, "--input-type=module", "--eval", code, import.meta.url, JSON.stringify(job)]

@@ -47,7 +47,6 @@ export const defaultResamples = 1000
 
 /** A difference of this many points means odds of 10 to 1. */
 const pointsPerDecade = 400
-/** The chart in `dataset/report/Leaderboard` draws a line at this number. */
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 

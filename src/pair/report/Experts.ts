@@ -54,7 +54,6 @@ export const make = () => {
         if (vote.seconds !== null) tally.seconds.add(vote.seconds)
       }
     },
-    /** @param reliabilityOf returns the estimated probability that a vote of the expert is right */
     finish: (reliabilityOf: (expert: string | null) => number | null): ReadonlyArray<ExpertRow> =>
       Array.from(tallies.values(), ({ row, seconds, tokenCost }) => ({
         ...row,

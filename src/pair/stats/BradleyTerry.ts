@@ -21,7 +21,6 @@ export interface Design {
 export interface Fit {
   /** The abilities λ. The mean of each group of connected players is 0. */
   readonly abilities: Float64Array
-  /** The coefficients β of the covariates. */
   readonly coefficients: Float64Array
   /** The tie parameter ν: 0 without ties, `Infinity` if all contests are ties. */
   readonly tie: number

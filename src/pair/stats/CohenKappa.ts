@@ -3,7 +3,6 @@
  * ratings by chance (J. Cohen, 1960, "A coefficient of agreement for nominal scales").
  */
 
-/** @param table sums of weights, row by row; the rows are the first rater's categories */
 export const of = (table: Float64Array, categories: number) => {
   const [rows, columns] = [new Float64Array(categories), new Float64Array(categories)]
   let [equal, total] = [0, 0]

@@ -239,7 +239,6 @@ export const make = () => {
   }
 
   return {
-    /** @param truth the right choice, if known */
     add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number): void => {
       counts.push(completions)
       truths.push(truth === undefined ? 0 : truth + 1)

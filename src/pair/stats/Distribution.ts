@@ -25,7 +25,6 @@ export const make = () => {
   const quantile = (share: number): number | null => quantileOf(sort(), share)
 
   return {
-    /** @param value a finite number */
     add: (value: number): void => {
       moments.add(value)
       if (count === waiting.length) {

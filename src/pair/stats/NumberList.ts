@@ -19,7 +19,6 @@ export const make = <A extends Numbers>(Kind: Kind<A>) => {
   }
 }
 
-/** The index of the first number in a sorted list that is `value` or greater. */
 export const firstFrom = (sorted: ArrayLike<number>, value: number): number => {
   let [low, high] = [0, sorted.length]
   while (low < high) {

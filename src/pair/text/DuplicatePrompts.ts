@@ -19,7 +19,6 @@ const decodeBlock = Schema.decodeSync(
   Schema.fromJsonString(Schema.Array(Schema.Struct({ item_id: Schema.String, detail: Schema.String }))),
 )
 
-/** @param excerptOf shortens a prompt for an example */
 export const make = Effect.fnUntraced(function* (
   maxExamples: number,
   excerptOf: (prompt: string) => string,

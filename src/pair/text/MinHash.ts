@@ -14,7 +14,6 @@ const bins = signatureBytes
 const shingleUnits = 5
 const shingleUnitsEastAsian = 3
 
-/** Code units from here on include CJK radicals, kana, ideographs, hangul syllables, and surrogates. */
 const firstEastAsian = 0x2e80
 
 const base = 0x2c9277b5

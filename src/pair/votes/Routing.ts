@@ -10,7 +10,6 @@ import * as NextVotes from "./NextVotes.ts"
 export interface RoutedItem extends NextVotes.OpenItem {
   readonly pattern: number | undefined
   readonly people: "none" | "waiting" | "voted"
-  /** A number that depends only on the item's id, for drawing a sample. */
   readonly draw: number
 }
 

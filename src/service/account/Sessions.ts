@@ -16,7 +16,6 @@ const writeIntervalMillis = Duration.toMillis("1 minute")
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
 
-  /** Opens a session with a new secret value. Call it inside `Database.write`. */
   const insert = Effect.fn("Sessions.insert")(function* (kind: SessionKind, subject: string, value: string) {
     const now = yield* Clock.currentTimeMillis
     const { absolute, idle } = lifetimes[kind]

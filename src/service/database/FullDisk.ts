@@ -11,7 +11,6 @@ import * as Readiness from "../../telemetry/Readiness.ts"
 
 const quiet = Duration.toMillis("1 minute")
 
-/** SQLite's primary result codes for an I/O error and a full disk. */
 const [ioError, full] = [10, 13]
 
 const isFull = ({ reason: { cause } }: SqlError): boolean =>

@@ -37,7 +37,6 @@ export interface EndpointOptions {
   readonly baseUrl: string
   /** The key, sent as a bearer token. Undefined for endpoints that need none. */
   readonly apiKey?: Redacted.Redacted<string> | undefined
-  /** The name of the model at the endpoint. */
   readonly model: string
   /** Members to add to each request, such as `max_tokens`. Default: `temperature: 0`. A null member is not sent. */
   readonly body?: { readonly [member: string]: Schema.Json } | undefined

@@ -18,7 +18,6 @@ const policyOf = (html: string) =>
 const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
 
-/** Sets the page's Content-Security-Policy. The page never changes, so the policy is computed once. */
 const withPolicy = HttpRouter.middleware(
   Effect.gen(function* () {
     const compressed = yield* CompressedBodies.make
@@ -34,7 +33,6 @@ const withPolicy = HttpRouter.middleware(
   }),
 )
 
-/** Browsers request this icon if a page does not name one. */
 const noIcon = HttpRouter.add("GET", "/favicon.ico", HttpServerResponse.empty({ status: 204 }))
 
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(

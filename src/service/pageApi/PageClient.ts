@@ -10,7 +10,6 @@ type Member<Name extends string, S> = [S] extends [never] ? unknown : { readonly
 
 type Query<A> = { readonly [K in keyof A]: A[K] | (object extends Pick<A, K> ? undefined : never) }
 
-/** The member `query`. It is optional if the endpoint's query has no required members. */
 type QueryMember<S> = [S] extends [never]
   ? unknown
   : object extends TypeOf<S>

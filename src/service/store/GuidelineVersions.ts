@@ -14,7 +14,6 @@ import { TaskRequests } from "./TaskRequests.ts"
 
 export interface Current {
   readonly base: string
-  /** The guidelines as the client sent them, with the rubric. */
   readonly sent: string | undefined
   readonly text: string | undefined
   readonly version: number

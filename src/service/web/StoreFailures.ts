@@ -16,6 +16,5 @@ export const orNotFound = <A, E, R>(
 export const orDieOfSql = <A, E, R>(stored: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E, R> =>
   stored.pipe(Effect.catch((error) => (isSqlError(error) ? Effect.die(error) : Effect.fail(error))))
 
-/** Runs a change with the name of the signed-in operator. */
 export const asOperator = <A, E, R>(change: (name: string) => Effect.Effect<A, E | SqlError, R>) =>
   Effect.flatMap(SignedInOperator, ({ name }) => orDieOfSql(change(name)))

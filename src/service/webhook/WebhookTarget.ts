@@ -33,7 +33,6 @@ const privateRanges = new Set(["private", "carrierGradeNat", "uniqueLocal", "dep
 
 /** Public IPv6 addresses are in this range (global unicast). Other ranges are not public: some embed IPv4 addresses. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
-/** The prefix of IPv6 addresses that embed an IPv4 address (NAT64). */
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96")
 
 const judge = (address: ipaddr.IPv4 | ipaddr.IPv6): { readonly kind: Kind; readonly range: string } => {

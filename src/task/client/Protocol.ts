@@ -117,7 +117,6 @@ export const make = Effect.fnUntraced(function* (
 
   const callOf = (kind: Kind, turn: Turn | undefined, key?: string) => {
     let isFirst = true
-    /** Whether the service accepted a request that may create something. */
     let hasWritten = false
     let lost: AnnotationClientError | undefined
     const answers: Array<string> = []

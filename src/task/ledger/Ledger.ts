@@ -33,7 +33,6 @@ import { readStreams } from "./reads/Streams.ts"
 import { checkVersion, migrate } from "./schema/Tables.ts"
 import { readTasks, writeTasks } from "./writes/Tasks.ts"
 
-/** The job of a ledger. */
 export interface LedgerOptions {
   /** Name of the job in its database: 1 to 100 letters, digits, and `. _ -`. Default: `default`. */
   readonly job?: string | undefined
@@ -43,7 +42,6 @@ export interface LedgerOptions {
 export interface LedgerSharer {
   /** Whether the process is a worker, or a command that runs alongside workers. */
   readonly by: "worker" | "command"
-  /** Name of the process in messages of other processes. */
   readonly name: string
 }
 
@@ -54,7 +52,6 @@ export interface LedgerSharingOptions {
   readonly parts?: number | undefined
 }
 
-/** `password` is used if the URL has none. */
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /** New items change pages all over the index of items. With a small cache, SQLite would write each page many times. */
@@ -171,7 +168,6 @@ export const LedgerReader = Object.assign(Reading, {
 export type Ledger = LedgerIds.Ledger
 const Writing = Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>("prefstream/task/Ledger")
 
-/** Reads and changes a ledger, for the process that runs the job, or a worker that owns parts of it. */
 export const Ledger = Object.assign(Writing, {
   /** Opens a ledger in SQLite or PostgreSQL. Creates missing tables, and also provides `LedgerReader`. */
   layer: ledgerLayer,

@@ -34,7 +34,6 @@ export const parseLimit = (text: string): Option.Option<RejectLimit> => {
   return /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
 }
 
-/** Checks a limit at run time, for programs without a type check. */
 export const isLimit = (limit: unknown): limit is RejectLimit =>
   typeof limit === "number" ? Number.isSafeInteger(limit) && limit >= 0 : typeof limit === "string" && isShare(limit)
 

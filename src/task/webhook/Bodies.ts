@@ -5,7 +5,6 @@
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 
-/** Header names are in lower case. */
 export interface IncomingBody {
   readonly headers: { readonly [name: string]: string | undefined }
   readonly stream: Stream.Stream<Uint8Array, unknown>

@@ -167,7 +167,6 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     Effect.catchTags({
       SignatureRefused: refused,
       BodyRefused: unread,
-      // After a 500, the service sends the delivery again.
       SqlError: notRecorded,
     }),
     // A custom `verify` function may throw. After the 500, the service sends the delivery again.

@@ -6,7 +6,6 @@ import { type Conversation, Turns } from "./Turns.tsx"
 
 export interface PromptProps {
   readonly item: Pick<HeldItem, "prompt" | "turns">
-  /** The prompt or its beginning. A conversation shows its last turns instead, in about the same length. */
   readonly text: string
   readonly source: boolean
 }

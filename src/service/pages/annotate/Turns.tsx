@@ -73,7 +73,6 @@ const Content = ({ turn: { content, role }, below }: { readonly turn: Turn; read
 }
 
 const Json = ({ text }: { readonly text: string }) => (
-  // The block can scroll, so keyboard users must be able to focus it.
   <pre class="json" tabIndex={0} dir="ltr">
     {indentJson(text) ?? text}
   </pre>

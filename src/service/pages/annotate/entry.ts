@@ -102,7 +102,6 @@ export const switchMode = (entry: Entry): Entry => {
 
 type Rubric = HeldItem["rubric"]
 
-/** A missing answer. `words` ask for the answer. `place` is the CSS selector of the answer's field. */
 export interface Missing {
   readonly words: string
   readonly place: string | null

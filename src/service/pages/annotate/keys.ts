@@ -47,7 +47,6 @@ const letters = {
 type LetterAction = (typeof letters)[keyof typeof letters]
 export type ActionName = LetterAction | "pick" | "clear" | "submit" | "leave"
 
-/** Returns a tooltip with the action's key, such as "Skip (S)". */
 export const titled = (text: string, action: LetterAction): string => {
   const letter = Object.entries(letters).find(([, name]) => name === action)![0]
   return `${text} (${letter.toUpperCase()})`

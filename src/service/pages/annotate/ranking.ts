@@ -78,13 +78,11 @@ const highest = (ranks: Ranks): number => ranks.reduce<number>((high, rank) => M
 const placesOf = (ranks: Ranks, rank: number): ReadonlyArray<number> =>
   ranks.flatMap((each, place) => (each === rank ? [place] : []))
 
-/** Formats a ranking as "2 > 1 = 3", with completions numbered from 1. */
 export const format = (ranks: Ranks): string =>
   groups(ranks)
     .map((group) => group.map((place) => place + 1).join(" = "))
     .join(" > ")
 
-/** Describes a ranking in words: "rank 1: completion 2; rank 2: completions 1 and 3". */
 export const formatForScreenReader = (ranks: Ranks): string =>
   Array.from({ length: highest(ranks) }, (_, index) => ({ rank: index + 1, places: placesOf(ranks, index + 1) }))
     .filter(({ places }) => places.length > 0)

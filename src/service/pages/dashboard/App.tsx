@@ -114,7 +114,6 @@ const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void
   </Dialog>
 )
 
-/** The entries of the main menu: label, page, and the pages that belong to the entry. */
 const menu: ReadonlyArray<
   readonly [
     label: string,

@@ -20,7 +20,6 @@ interface ConfirmProps<A> {
   readonly children: ComponentChildren
 }
 
-/** Asks for confirmation. After the action, the data on the page is reloaded. */
 export const Confirm = <A,>(props: ConfirmProps<A>) => {
   const { ask, confirm, danger = false, keep = "Cancel", onClose, onDone, success, title } = props
   const action = useAction()

@@ -14,7 +14,6 @@ interface Props {
   readonly task: Pick<TaskSummary, "status" | "task_id">
 }
 
-/** Shows the decision. If there is none, shows a button that opens the form, and `children` beside the button. */
 export const Decided = ({ item, task, children }: Props & { readonly children?: ComponentChildren }) => {
   const [isOpen, setOpen] = useState(false)
   if (task.status === "cancelled") return null

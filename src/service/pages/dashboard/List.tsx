@@ -43,7 +43,6 @@ interface FilterLinksProps {
   readonly filter: Filter
   readonly page: Page
   readonly query: Query
-  /** The numbers in the links: first the number for the link without a filter, then one number per option. */
   readonly counts?: ReadonlyArray<string>
 }
 

@@ -235,10 +235,8 @@ interface BarsProps {
 }
 
 const barHeight = 60
-/** The chart has space for at least this many bars, so that a few bars are not too wide. */
 const minBars = 12
 
-/** A small bar chart. A table below the chart has the numbers, and screen readers can read the table. */
 const Bars = ({ label, heads, full, bars, max = Math.max(1, ...bars.map(({ value }) => value)) }: BarsProps) => (
   <figure class="card padded stack tight">
     <figcaption class="muted small">

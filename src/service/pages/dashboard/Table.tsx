@@ -58,7 +58,6 @@ export const Table = <A,>({ label, columns, rows, nothing, keyOf, class: name = 
     </table>
   )
   if (name !== "") return table
-  // This box scrolls a wide table sideways. `tabIndex` lets keyboard users scroll the box.
   return (
     <div class="card table-card" tabIndex={0} role="group" aria-label={label}>
       {table}

@@ -40,7 +40,6 @@ const exactFormat = (timeZone: string | undefined) =>
     ...(timeZone && { timeZone }),
   })
 
-/** Formats a time as `21 Nov 2026, 12:08:07 UTC`. */
 export const exact = (at: number, timeZone?: string): string => exactFormat(timeZone).format(at)
 
 /** Formats a time as `5 minutes ago` or `in 2 hours`, and as a date if it is 30 days or more away. */
@@ -54,10 +53,8 @@ export const relative = (at: number, now: number, timeZone?: string): string => 
   return relativeTime.format(Math.trunc(distance / millis), unit)
 }
 
-/** Formats a day in UTC as `21 Nov 2026`. */
 export const day = (at: number): string => dayFormat("UTC").format(at)
 
-/** Formats how long an expert took: `45 s`, `2 min 5 s`, `1 h 3 min`. */
 export const seconds = (total: number): string => {
   if (total < 10) return `${number.format(Math.round(total * 10) / 10)} s`
   const whole = Math.round(total)
@@ -67,7 +64,6 @@ export const seconds = (total: number): string => {
   return minutes % 60 === 0 ? `${count(minutes / 60)} h` : `${count(Math.floor(minutes / 60))} h ${minutes % 60} min`
 }
 
-/** Formats how long a request took: `45 ms`, `1.2 s`. */
 export const millis = (n: number): string =>
   n < 1000 ? `${count(n)} ms` : `${number.format(Math.round(n / 100) / 10)} s`
 

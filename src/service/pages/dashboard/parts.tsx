@@ -21,7 +21,6 @@ interface PageHeadingProps {
   readonly children?: ComponentChildren
 }
 
-/** A page's heading, which also sets the window's title. It can take the focus when the page opens. */
 export const PageHeading = ({ title, code = false, under, children }: PageHeadingProps) => {
   useEffect(() => {
     document.title = `${title} · prefstream`
@@ -134,7 +133,6 @@ interface ActionButtonProps<A> {
   readonly look?: string
 }
 
-/** A button that sends a request and then reloads the page's data. A failure is shown next to the button. */
 export const ActionButton = <A,>({ text, ask, success, onDone, ...button }: ActionButtonProps<A>) => {
   const action = useAction()
   const say = useContext(Say)

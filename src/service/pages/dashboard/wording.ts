@@ -48,7 +48,6 @@ type Shown = Pick<Problem, "status" | "detail">
 export const problemWords = ({ status, detail }: Shown): string =>
   status === 401 ? "Your session has ended. Sign in, then try again." : detail
 
-/** At sign-in, a 401 means that the name or the password is wrong, so the service's text is shown. */
 export const signInWords = ({ detail }: Shown): string => detail
 
 export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {

@@ -18,7 +18,6 @@ export interface RichTextProps {
 const renderLimit = 100_000
 /** Maximum characters of rendered HTML. Sanitizing more HTML would block the page. */
 const htmlLimit = 500_000
-/** If rendering takes longer, the plain text is shown meanwhile. Most texts are rendered sooner. */
 const plainAfterMillis = 200
 
 type State = "pending" | "rendered" | "failed"

@@ -40,7 +40,6 @@ const urlOf = (base: string, request: string, { params = {}, query }: AnyInput):
   return base + path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(String(params[name]))) + searchOf(query)
 }
 
-/** The client calls `onSignedOut` if a response says that nobody is signed in. */
 export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = () => {}) => {
   const ask = <K extends keyof R & string>(
     request: K,

@@ -4,7 +4,6 @@ declare module "*?worker&url" {
   export default url
 }
 
-/** An import of this file adds its styles to the page. */
 declare module "katex/dist/katex.min.css" {}
 
 /** Undefined in browsers without Trusted Types. Other browsers accept the result of `createScriptURL` as a URL. */

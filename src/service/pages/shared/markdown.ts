@@ -25,7 +25,6 @@ const markdown = new MarkdownIt({
 
 markdown.use(math)
 
-// Only a URL with a scheme becomes a link. For example, "example.com" and "me@example.com" stay text.
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false })
 const isLink = (url: string) => /^(https?:\/\/|mailto:)/i.test(url.trim())
 markdown.validateLink = (url) => isLink(url) || /^data:image\//i.test(url)

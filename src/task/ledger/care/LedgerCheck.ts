@@ -37,7 +37,6 @@ export interface IntegrityIssue {
     | "key_repeated"
     | "attempts_inconsistent"
     | "counts_disagree"
-  /** A description that names the task or item, on one line. */
   readonly message: string
 }
 
@@ -109,7 +108,6 @@ export const isCorrupt = (error: unknown): error is SqlError =>
     ? (error.reason.cause.errcode & 0xff) === 11
     : false
 
-/** Errors of SQLite's own check. PostgreSQL has its own tools (`pg_amcheck`). */
 const damageOf = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({

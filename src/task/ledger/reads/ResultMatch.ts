@@ -78,7 +78,6 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
     },
   )
 
-/** The judgments of one task, in the order of its prompts. */
 export const match = (
   taskId: string,
   { items, prompts }: Omit<StoredRequest, "body">,

@@ -27,7 +27,6 @@ export const encode = (
   return JSON.stringify(expected)
 }
 
-/** @throws if the text is not from `encode` */
 export const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Expected))
 
 export const isMetBy = (

@@ -116,7 +116,6 @@ export interface BatchItem extends SourceItem {
   readonly itemId: string
   readonly contentHash: string
   readonly prompt: string
-  /** The item as an element of the task's `prompts`: JSON in UTF-8. */
   readonly bytes: ItemBytes
   /** Set if only some of the item's completions are sent: hash of the content that is sent. */
   readonly sentHash?: string | undefined
@@ -167,7 +166,6 @@ export interface NewTask {
   readonly voters?: Voters | undefined
 }
 
-/** Votes that experts gave elsewhere, stored like a response of the service. */
 export interface ImportedResult {
   readonly taskId: string
   readonly result: string
@@ -181,7 +179,6 @@ export interface PlannedTask {
   readonly idempotencyKey: string
   /** When this attempt was first sent, in epoch milliseconds. Undefined if the service certainly did not accept it. */
   readonly sentAt: number | undefined
-  /** Whether the task was in doubt before. */
   readonly wasDoubted: boolean
 }
 

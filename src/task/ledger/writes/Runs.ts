@@ -96,7 +96,6 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     campaigns,
     /** The key for pseudonyms of experts. None if only an old version of prefstream has written to the ledger. */
     expertKey: Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr),
-    /** The newest run, even if it has not read anything. */
     newestRun: Effect.gen(function* () {
       const rows = yield* sql<{
         run: number
