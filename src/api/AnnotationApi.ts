@@ -1,8 +1,4 @@
-/**
- * The annotation service's contract as one `HttpApi`, for the embedded service and its OpenAPI document. Paths are
- * relative to a base URL that ends in `/v1`. The contract does not define the response to `POST /tasks`. Clients
- * therefore read raw responses, with the settings in `ServiceProfile`.
- */
+/** The annotation service's contract as one `HttpApi`. Paths are relative to a base URL that ends in `/v1`. */
 import { Context, Schema } from "effect"
 import {
   HttpApi,
@@ -45,14 +41,7 @@ const requestMembers = {
   votes: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })).annotate({
       description:
-        "Number of experts who judge each prompt. Default: the service's setting. Each vote counts once, for the " +
-        "completion that the expert chose. If an expert ranks several completions first, the vote is divided equally " +
-        "among these completions. The completion with the most votes is best. If several completions have the most " +
-        "votes, `annotations.tie` is true, and the service compares the rankings of the votes. A ranking of m " +
-        "completions gives m - r points to a completion at rank r (its Borda score). Completions with equal rank get " +
-        "the mean of their points. The tied completion with the most points is best. If several tied completions have " +
-        "the most points, the earliest vote for one of these completions decides. Without such a vote, the completion " +
-        "with the lowest index is best. `annotations.agreement` is the share of the votes that the best completion got.",
+        "Number of experts who judge each prompt. Default: the service's setting. A vote counts once, for the completion that the expert ranks first. If an expert ranks several completions first, these completions share the vote equally. The completion with the most votes is best. If two or more completions have equally many votes, and no other completion has more, `annotations.tie` is true. The service then counts points for these completions (Borda scores). If an expert ranks m completions, this expert gives m - r points to the completion at rank r. If completions have the same rank, each gets the mean of their points. The completion with the most points is best. If the points are equal, too, the earliest vote that chose one of these completions determines the best one. If no vote chose one of them, the completion with the lowest index is best. `annotations.agreement` is the best completion's share of the votes.",
     }),
   ),
   group: Schema.optionalKey(
@@ -103,7 +92,7 @@ export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> =>
 }
 
 const TaskStatus = described(
-  "A task that an operator cancelled stays `cancelled`. If no expert can answer a task, the service may cancel the task. After a restart of the service, such a task is open again. After a correction, a `completed` task can get new results, or be `in_progress` again.",
+  "If an operator cancels a task, the task stays `cancelled`. If the service cancels a task because no expert can answer it, the task is open again after the service restarts. If votes on a `completed` task are corrected, the task may get new results, or become `in_progress` again.",
   Schema.Literals(["pending", "in_progress", "completed", "cancelled"]),
 )
 
@@ -126,7 +115,7 @@ export const ServiceTaskResult = Schema.Struct({
   status: TaskStatus,
   waiting_prompts: Schema.optionalKey(
     described(
-      "Number of prompts that wait for an expert who has not voted on them yet. A prompt waits if every expert who may vote has already voted on this prompt, or on an equal prompt of the same group. In a task with `voters: judges`, only language models may vote. A prompt of such a task waits if none of the service's language models can vote on the prompt. Absent if no prompt waits.",
+      "Number of prompts that wait for another expert. A prompt waits if it needs more votes, but all experts who may vote have already voted on it. A vote on an equal prompt of the same group counts as a vote on this prompt. In a task with `voters: judges`, only language models may vote. A prompt of this task waits while no language model of the service can vote on it. Absent if no prompt waits.",
       Schema.Int.check(Schema.isGreaterThan(0)),
     ),
   ),

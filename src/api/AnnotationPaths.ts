@@ -1,7 +1,4 @@
-/**
- * Copies values in a result's `annotations` to the members that prefstream reads, such as from `preference.strength` to
- * `strength`. Settings give the path of each value in the service's annotations.
- */
+/** Copies values in a result's `annotations` to the members that prefstream reads. Settings give the values' paths. */
 import { Predicate } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import { type Annotations, rationaleOf } from "../domain/Task.ts"
@@ -15,10 +12,7 @@ export const isMember = (name: string): name is Member => members.some((member) 
 /** Maps a member to its path in the service's annotations, such as `{ strength: "preference.strength" }`. */
 export type AnnotationPaths = { readonly [Name in Member]?: string | undefined }
 
-/**
- * With the paths `{ strength: "preference.strength" }`, the returned function copies the value at `preference.strength`
- * to the member `strength`. It does this in the annotations and in each of their votes. Invalid paths are ignored.
- */
+/** The returned function copies values in the annotations and in each of their votes. Invalid paths are ignored. */
 export const reader = (paths: AnnotationPaths = {}): ((annotations: Annotations) => Annotations) => {
   const parsed = members.flatMap((member) => {
     const path = paths[member]

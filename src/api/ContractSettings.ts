@@ -1,7 +1,4 @@
-/**
- * Settings for services that differ from the contract. The setting `choice` says how results name the chosen
- * completion, such as by an index or a letter. A result that names the completion in another way is invalid.
- */
+/** Settings for services that differ from the contract, such as paths of members, and the form of a choice. */
 
 /** Default paths in the answer to a poll. `prompt`, `choice`, and `annotations` start at an element of `results`. */
 export const resultPlaces = {
@@ -55,12 +52,9 @@ const choices: {
   },
 }
 
-export const choiceForm = `${Object.keys(choices).join(", ")}, text, or one unique label per completion in order, such as left,right`
+export const choiceForm = `the word ${Object.keys(choices).join(", ")}, or text; or different labels for the completions in order, such as left,right`
 
-/**
- * Returns a reader of choices in a form such as `letter`, or undefined if `form` is invalid. Its `text` describes the
- * form in messages. For the form `text`, `read` returns a completion's text. Other forms give an index from 0.
- */
+/** Undefined if `form` is invalid. For the form `text`, `read` returns a completion's text, else an index from 0. */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")
   const { read, text } = choices[form] ?? {

@@ -1,20 +1,4 @@
-/**
- * Guidelines can have a rubric in their front matter. Services that do not know rubrics show the front matter as text.
- * Guidelines without a `rubric` are plain text.
- *
- * ```
- * ---
- * rubric:
- *   strength: true
- *   all_bad: true
- *   edit: true
- *   flags: [unsafe, unclear prompt]
- *   aspects: [helpfulness, { name: truthfulness, steps: 3, low: wrong, high: right, required: true }]
- *   rationale: required
- * ---
- * Prefer the answer that …
- * ```
- */
+/** Reads rubrics in the YAML front matter of guidelines. Services that do not know rubrics show them as text. */
 import { Predicate, Result, Schema, Struct } from "effect"
 import { isNode, LineCounter, parseDocument, stringify } from "yaml"
 import { Aspect, defaultSteps, defaultStrengths, none, Rubric } from "../domain/Rubric.ts"
@@ -64,7 +48,6 @@ type Keys = ReadonlyArray<string | number>
 
 interface Yaml {
   readonly value: unknown
-  /** Returns the beginning of a message about the member at `keys`, such as `rubric.yaml:3: `. */
   readonly at: (keys: Keys) => string
 }
 

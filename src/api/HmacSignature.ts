@@ -1,8 +1,6 @@
 /**
- * Signs and verifies webhooks with HMAC in the form that settings describe. Before the first delivery, `validate`
- * refuses settings that contradict each other or that leave the time unsigned. A header can hold several signatures,
- * separated by commas, semicolons, spaces, or braces. Signatures without the expected form are ignored. Times and ids
- * are read only from headers.
+ * Signs and verifies webhooks with HMAC. `SignatureSettings` describe the signatures of a service. A header can hold
+ * several signatures. A signature that does not have the expected form is ignored.
  */
 import { Array as Arr, Bytes, Clock, DateTime, Duration, Effect, Option, Predicate, RegExp as Regex } from "effect"
 import { Mac } from "effect/crypto"
@@ -33,10 +31,7 @@ export interface SignatureSettings {
   readonly encoding?: "hex" | "base64" | "base64url" | undefined
   /** The text before each signature in the header, such as `sha256=` or `v1,`. Default: no text. */
   readonly prefix?: string | undefined
-  /**
-   * Where the service writes the time. A name such as `x-timestamp` is a header of its own. A name that ends with `=`,
-   * such as `t=`, means that the time follows this text in the signature header.
-   */
+  /** Name of the header with the time, such as `x-timestamp`, or the text before the time in `header`, such as `t=`. */
   readonly timestamp?: string | undefined
   /** Form of the time: seconds (`s`) or milliseconds (`ms`) since 1970, or RFC 3339 (`iso`). Default `s`. */
   readonly unit?: "s" | "ms" | "iso" | undefined
@@ -102,14 +97,14 @@ export const isHeaderName = (text: string): boolean => headerName.test(text)
 const checks: { readonly [Name in keyof Required<SignatureSettings>]: Check } = {
   header: text("a header name, such as x-signature", headerName),
   signed: text(
-    "a text with {body} once, such as {timestamp}.{body}; other placeholders are {id}, {timestamp} and {url}",
+    "a text that contains {body} exactly once, such as {timestamp}.{body}; other placeholders are {id}, {timestamp} and {url}",
     /^(?!.*\{body\}.*\{body\})(?=.*\{body\})(?:[^{}]|\{(?:id|timestamp|url|body)\})*$/s,
   ),
   digest: oneOf([...Object.keys(digests), "none"]),
   encoding: oneOf(Object.keys(encodings)),
   prefix: text("the text before each signature, such as sha256=", /^[\x21-\x7e]*$/),
   timestamp: text(
-    "a header name, such as x-timestamp, or, for a time in the signature header, the text before the time, such as t=",
+    "the name of the header with the time, such as x-timestamp, or the text before the time in the signature header, such as t=",
     new RegExp(`^${header}=?$`),
   ),
   unit: oneOf(Object.keys(units)),
@@ -147,10 +142,12 @@ export const validate = Effect.fnUntraced(function* (
   for (const name of ["id", "timestamp", "url"] as const) {
     const isSigned = signed.includes(`{${name}}`)
     if (isSigned && settings[name] === undefined) return yield* wrong(name, `required, because {${name}} is signed`)
-    // An unsigned id is allowed, because it still identifies repeated deliveries. An unsigned time would be useless
-    // against replays.
+    // An unsigned id still identifies repeated deliveries. An unsigned time would not protect against replays.
     if (!isSigned && settings[name] !== undefined && name !== "id") {
-      return yield* wrong(name, `allowed only if it is signed: add {${name}} to the setting \`signed\``)
+      return yield* wrong(
+        name,
+        `allowed only if the signature covers this value: add {${name}} to the setting \`signed\``,
+      )
     }
   }
   for (const name of ["unit", "tolerance"] as const) {

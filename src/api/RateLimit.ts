@@ -1,9 +1,8 @@
 /**
  * Reads from response headers how many requests the service accepts, and when to retry. The supported headers are
  * `Retry-After`; `RateLimit` in the syntax of draft-ietf-httpapi-ratelimit-headers-10 and older; and
- * `RateLimit-Remaining`, `-Reset`, and `-Reset-After`, each with and without `X-`. (Effect's
- * `HttpClient.withRateLimiter` reads fewer headers.) A malformed header is ignored. A reset in more than an hour is
- * treated as a reset in an hour.
+ * `RateLimit-Remaining`, `-Reset`, and `-Reset-After`, each with and without `X-`. A malformed header is ignored. A
+ * reset in more than an hour is treated as a reset in an hour.
  */
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"
@@ -19,7 +18,6 @@ export const retryAfter = Effect.fnUntraced(function* (header: string | undefine
 })
 
 export interface Quota {
-  /** Identifies the quota. A service uses the same name in each response. */
   readonly name: string
   readonly remaining: number
   /** Milliseconds from now until the quota resets. */

@@ -1,7 +1,4 @@
-/**
- * The settings of an annotation service. The defaults are safe with an unknown service. If the service does not honor
- * idempotency keys, a task that may have arrived is resent only if a person asks for it.
- */
+/** The settings of an annotation service. The defaults are safe with any service that follows the contract. */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema, Struct } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
 import * as Kinds from "../io/SettingKinds.ts"
@@ -31,12 +28,9 @@ export const unlimited: ItemLimits = {
 export interface ServiceSettings extends ItemLimits {
   /** The URL of the service, with its version segment: `https://host/v1`. */
   readonly baseUrl: string
-  /** The organization token. Each request carries it as `authorization` says. */
+  /** The organization token. For the scheme `Basic`, it is `USER:PASSWORD`. */
   readonly token: Redacted.Redacted<string>
-  /**
-   * How requests carry the token: a scheme such as `Bearer`, a header such as `X-Api-Key:`, or a header with a scheme
-   * such as `X-Auth: Key`. For the scheme `Basic`, the token is `USER:PASSWORD`.
-   */
+  /** How requests carry the token: a scheme such as `Bearer`, or a header such as `X-Api-Key:` or `X-Auth: Key`. */
   readonly authorization: string
   /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
   readonly identity: string
@@ -54,15 +48,13 @@ export interface ServiceSettings extends ItemLimits {
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
-   * Which of the members `group`, `votes`, and `voters` the service accepts in a task's request. With `"declared"`, the
-   * client sends the members that the service's OpenAPI document declares. If the client does not have this document,
-   * it sends none of these members. The setting `idempotencyKey` lists the cases in which the document is not read.
+   * Which of the members `group`, `votes`, and `voters` the service accepts in a task's request. `"declared"`: the
+   * members that the service's OpenAPI document declares; none if the document is not read (see `idempotencyKey`).
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
   /**
-   * How long the service remembers an idempotency key. `Duration.infinity` means forever. If a request to create a task
-   * got no answer, the client repeats the request only within this time. Later, the service could create the task a
-   * second time. The task is then in the state `in_doubt`, and a person decides.
+   * How long the service remembers an idempotency key. A request to create a task that got no answer is repeated only
+   * within this time. Later, the task is in the state `in_doubt`, because the service could create it a second time.
    */
   readonly idempotencyKeyLifetime: Duration.Input
   /** Method and path that create a task, such as `PUT /tasks/{key}` with the idempotency key. Default `POST /tasks`. */
@@ -80,10 +72,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly choice: string
   /** Paths of the task id in the answer to `createRequest`, such as `data.id`. The first path to an id counts. */
   readonly taskIdPaths: ReadonlyArray<string>
-  /**
-   * Path of the expert's kind in each of `annotations.votes`, such as `annotator.role`. If a vote has no value at this
-   * path, the kind is read at this path in `annotations`. Prices per kind of expert require a kind.
-   */
+  /** Path of the expert's kind, such as `annotator.role`, in each of `annotations.votes`, or else in `annotations`. */
   readonly kindPath: string
   /** Statuses of a task that has results. */
   readonly completedStatuses: ReadonlyArray<string>
@@ -113,14 +102,11 @@ export interface ServiceSettings extends ItemLimits {
 
 /** How the service's webhooks name tasks. The contract does not define this. */
 export interface WebhookProfile {
-  /**
-   * Paths of task ids in a delivery's payload, with dots, and `[*]` for each element of an array: `data.task_ids`,
-   * `data.tasks[*].id`. The ids at all paths count. A payload without any id concerns every outstanding task.
-   */
+  /** Paths of task ids in a payload, such as `data.tasks[*].id`. A payload without ids concerns all open tasks. */
   readonly taskIdPaths: ReadonlyArray<string>
 }
 
-/** Default settings, which are safe with any service that follows the contract. */
+/** The default settings. */
 export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> = {
   moved: false,
   authorization: "Bearer",

@@ -47,7 +47,13 @@ export const make = Effect.fnUntraced(function* (
     open: Effect.fn("SharedSecret.open")(function* ({ headers }) {
       yield* requireHeaders(headers, [header], scheme)
       const { key, tags } = yield* keyed
-      yield* matchAny(mac, [key], bare(headers[header]!), tags, "its secret matches none of the configured secrets")
+      yield* matchAny(
+        mac,
+        [key],
+        bare(headers[header]!),
+        tags,
+        `the secret in its header ${header} matches none of the configured secrets`,
+      )
       return () => Effect.succeed({})
     }),
     sign: () => Effect.succeed({ [header]: secrets[0].text }),

@@ -1,7 +1,4 @@
-/**
- * The optional members `group`, `votes`, and `voters` of a task's request. The contract does not have these members.
- * The client sends a member only if the service's OpenAPI document or a setting allows the member.
- */
+/** The optional members `group`, `votes`, and `voters` of a task's request. They are not in the contract. */
 
 /** The optional members of a task's request that the service accepts. */
 export interface TaskMembers {

@@ -47,7 +47,7 @@ export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("Si
     "too_new",
     "no_signature_matches",
   ]),
-  /** A clause about the delivery, without secrets and signatures. Default: a text that depends on `reason`. */
+  /** The reason in words, such as `it is not signed`. It contains no secret and no signature. */
   detail: Schema.optionalKey(Schema.String),
 }) {
   /** The reason in words: `detail`, or else the default for `reason`. */
@@ -82,7 +82,10 @@ export const requireHeaders = (headers: DeliveryHead["headers"], names: Readonly
   const missing = names.filter((name) => (headers[name] ?? "") === "")
   if (missing.length === 0) return Effect.void
   const others = Object.keys(headers).filter((name) => name.length <= 60 && signatureLike.test(name))
-  const hint = others.length === 0 ? "" : `; it has ${others.slice(0, 5).join(", ")}. Check that the scheme is right`
+  const hint =
+    others.length === 0
+      ? ""
+      : `; its headers include ${others.slice(0, 5).join(", ")}. Check that the service uses this signature scheme`
   return refuse("header_missing", `it lacks ${missing.join(", ")}, which the scheme ${scheme} requires${hint}`)
 }
 
@@ -115,7 +118,6 @@ export class InvalidWebhookSetting extends Schema.TaggedError<InvalidWebhookSett
   }
 }
 
-/** The default for `tolerance`, 5 minutes. */
 export const defaultTolerance: Duration.Input = "5 minutes"
 
 /** Maximum of `tolerance`. Receivers remember delivery ids for twice this time, so no delivery is accepted twice. */

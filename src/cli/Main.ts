@@ -103,7 +103,6 @@ const collectors = ["", "TRACES_", "METRICS_", "LOGS_"].map((signal) =>
   Config.option(Config.String(`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`)),
 )
 
-/** Loads an exporter only if OpenTelemetry's environment variables name a collector. */
 const telemetry = (args: ReadonlyArray<string>) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -36,7 +36,7 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
     stop: first,
     options,
     announce: (message) =>
-      say(message.replace(/^(SIG.*)$/, "$1; a second signal ends the process immediately"), "info"),
+      say(message.startsWith("SIG") ? `${message}; a second signal ends the process immediately` : message, "info"),
     abandon: second,
   })
   if (exit === undefined) return status

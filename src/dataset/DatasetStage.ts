@@ -1,7 +1,4 @@
-/**
- * Runs in a separate thread, and writes a dataset's files in the order of the requests. When the thread answers
- * `finished` or `file`, the written files are synced to disk.
- */
+/** Runs in a separate thread. Before the thread answers `finished` or `file`, it syncs the written files to disk. */
 import { texts as textColumns } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
@@ -26,10 +23,7 @@ export interface Rows {
   readonly output: number
   readonly count: number
   readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
-  /**
-   * Byte positions in `Request.texts`. Each row has six numbers: the start and the end of the prompt, the chosen text,
-   * and the rejected text. If the end of a text is 0, the text is in `columns`.
-   */
+  /** The start and end of each text in `Request.texts`, in bytes. If the end is 0, the text is in `columns`. */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 

@@ -46,13 +46,10 @@ const lengthOf = (value: Json | undefined): number =>
 
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
-/**
- * Returns a single value if all rows have the same text, number, boolean, or null. A row without a value is a hole in
- * the array. The code uses `findIndex`, because `every` would skip holes.
- */
 const ofColumn = (values: ReadonlyArray<Json | undefined>): ColumnContent => {
   const [first] = values
   const isSame = first !== undefined && (first === null || typeof first !== "object")
+  // `every` would skip holes in the array. A hole is a row without a value.
   return isSame && values.findIndex((value) => value !== first) === -1 ? first : values
 }
 

@@ -1,7 +1,6 @@
 /**
  * Compares the pairs of two datasets by item id and texts. A pair is flipped if the second dataset chooses the text
- * that the first one rejects. Memory is constant up to 100 million pairs. The temporary file takes 0.2 kB per pair. If
- * the input has no ids, an item's id is a hash of its content, so a changed text makes another item.
+ * that the first one rejects. Memory is constant up to 100 million pairs. The temporary file takes 0.2 kB per pair.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
@@ -22,7 +21,7 @@ export interface JobOutcome {
   readonly itemId: string
   /** The reason why the item gives no pair, such as `tie`. Null if it gives pairs. */
   readonly lost: string | null
-  /** The reason why the item's votes count differently in the other dataset (`vote_no_longer_counted`), or null. */
+  /** `vote_no_longer_counted` if an expert with a vote on the item has no votes in the other dataset, or null. */
   readonly cause: string | null
 }
 
@@ -134,10 +133,7 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/**
- * Returns the experts who have votes in dataset `a` but are missing from dataset `b`, with their numbers of votes. If
- * all experts of `a` are missing from `b`, the two datasets may have different pseudonyms. The result is then empty.
- */
+/** Empty if `b` has none of the experts of `a`, because the two datasets may have different pseudonyms. */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))

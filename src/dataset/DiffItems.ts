@@ -1,10 +1,7 @@
-/**
- * Matches the pairs of an item in two datasets, in three rounds. In round 1, all columns must be equal. In round 2, the
- * remaining pairs must have the same completions and the same choice. In round 3, they must have the same completions.
- */
+/** Matches the pairs of an item: equal pairs first, then pairs with the same choice, then pairs with the same texts. */
 import { inputColumns } from "../domain/PreferencePair.ts"
 
-/** Indexes in a record. `low` is the smaller of the hashes of `chosen` and `rejected`. `high` is the larger hash. */
+/** Positions in a record. Of the hashes of `chosen` and `rejected`, `low` has the smaller one, `high` the larger. */
 export const field = {
   item: 0,
   low: 1,

@@ -1,7 +1,4 @@
-/**
- * The manifest lists every other file of the dataset with its digest. It contains no time, so that the same rows and
- * facts give the same manifest.
- */
+/** The manifest lists the dataset's files with digests. It contains no time, so equal datasets have equal manifests. */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
@@ -50,7 +47,7 @@ const Content = Schema.Struct({
   /** The splits that have rows, in the order train, validation, test. */
   splits: Schema.Array(SplitSummary),
   formats: Schema.Array(FormatSummary),
-  /** Pairs that are in neither `data` nor `jsonl`. */
+  /** The pairs that could not be written to the folders `data` and `jsonl`. */
   omitted: OmittedPairs,
   ...Provenance.fields,
   files: Schema.Array(DatasetFile),

@@ -1,8 +1,7 @@
 /**
- * Orders rows so that neighboring rows have different prompts. A KTO trainer estimates the KL divergence by combining
- * each prompt with the completion of the previous row. TRL 1.10 does this within a batch (trl/trainer/kto_trainer.py).
- * LLaMA-Factory 0.9.6 does this within 1,000 rows (data/processor/feedback.py). Memory holds at most 32 MB of rows. The
- * order is not adapted to training in which several processes share a batch.
+ * Orders rows so that neighboring rows have different prompts. KTO trainers combine each prompt with the completion of
+ * the previous row: TRL 1.10 within a batch (trl/trainer/kto_trainer.py), LLaMA-Factory 0.9.6 within 1,000 rows
+ * (data/processor/feedback.py). Memory holds at most 32 MB of rows.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
@@ -55,8 +54,7 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
-    // `rows` begins with the chosen completion. The index depends on the prompt. If every prompt had the index 0, the
-    // output would begin with chosen completions only.
+    // Chosen completions come first in `rows`. With index 0 for all prompts, they would come first in the output, too.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!

@@ -273,7 +273,6 @@ export const push = Effect.fn("Dataset.push")(function* (
       hubCall(() => hub.createBranch({ repo, branch, ...access })).pipe(Effect.andThen(newest)),
     ),
   )
-  /** Lists the files of the repository. Only files in Git LFS have a SHA-256. */
   const listed = Effect.fnUntraced(function* (revision: string) {
     const files = new Map<string, { readonly size: number; readonly sha256: string | undefined }>()
     const entries = hub.listFiles({ repo, revision, recursive: true, ...access })

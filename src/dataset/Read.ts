@@ -106,7 +106,6 @@ const nulls = Record.map(
   () => null,
 )
 
-/** In Parquet, a message's missing member is null. `withoutNulls` removes it. */
 const toPair = (row: JsonRow) =>
   Result.gen(function* () {
     const { chosen, rejected, tools, ...others } = ReadBack.withoutNulls(row)

@@ -29,11 +29,10 @@ export const fill = (template: string, report: QualityReport): string | undefine
   return template.slice(0, end) + embeddable(report) + template.slice(end)
 }
 
-/** Fails with `ReportTemplateMissing` if the pages were not built. */
 export const render = Effect.fn("ReportPage.render")(function* (report: QualityReport) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  // At the top of the module, this would fail in a bundle, which does not contain the template.
+  // A bundle lacks `report.html`. If this ran at the top of the module, loading the bundle would fail.
   const url = yield* Effect.try({
     try: () => new URL(import.meta.resolve("#built/report.html")),
     catch: (cause) => new ReportTemplateMissing({ path: "#built/report.html", cause }),

@@ -71,11 +71,7 @@ const checkEntries = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const entries = yield* Effect.orElseSucceed(fs.readDirectory(directory, { recursive: true }), () => [])
   for (const file of Manifest.unexpectedEntries(Option.some(manifest), entries)) {
-    findings.add({
-      file,
-      expected: "only files that the manifest lists",
-      found: "another file or folder",
-    })
+    findings.add({ file, expected: "a file that the manifest lists", found: "a file or folder that it does not list" })
   }
 })
 
@@ -167,7 +163,6 @@ const Report = Schema.fromJsonString(
   }),
 )
 
-/** Each step's count in the report must be the count of the previous step minus the losses. */
 const checkFunnel = Effect.fnUntraced(function* (
   directory: string,
   { counts, rows }: Manifest.Manifest,

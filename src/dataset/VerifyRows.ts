@@ -54,7 +54,7 @@ export const check = Effect.fnUntraced(function* (
       findings.add({
         file: `formats/${format}`,
         expected: "a built-in format, or a custom format in the option `formats`",
-        found: "another custom format, whose rows were not checked",
+        found: "a custom format that the option does not contain, so its rows were not checked",
         severity: "warning",
       })
       continue
@@ -167,7 +167,7 @@ const compareShard = Effect.fnUntraced(
           row: line,
           field,
           expected: InferredTypes.expected,
-          found: "other types or members",
+          found: "a type or member that does not occur there",
         })
       }
     }
@@ -251,7 +251,7 @@ const checkTrainerFile = Effect.fnUntraced(
       }),
     ).pipe(Effect.mapError(ReadBack.unreadable))
     for (const { first, rows } of warnings.values()) {
-      const description = `${first.found} (${plural(rows, "only in this row", `in ${rows} rows; this is the first`)})`
+      const description = `${first.found} (${plural(rows, "no other row has this problem", `the first of ${rows} rows with this problem`)})`
       findings.add({ ...first, file: file.path, found: description })
     }
   },

@@ -1,7 +1,7 @@
 /**
- * The parts of a vote besides the choice and flags. `read` leaves out a member with an unexpected shape and never
- * fails. A new part also needs a field in `annotate/Judgment` or `annotate/Rubric`, an empty value in `annotate/entry`,
- * and a row in the guide of the service.
+ * The parts of a vote besides the choice and flags. `read` leaves out a member with an unexpected shape. A new part
+ * also needs a field in `annotate/Judgment` or `annotate/Rubric`, an empty value in `annotate/entry`, and a row in the
+ * guide of the service.
  */
 import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -30,7 +30,7 @@ export const names = Struct.keys(fields)
 
 export const columns = {
   strength: described(
-    "How much better `chosen` is: the mean strength of the votes for `chosen`. 1 is the smallest difference. Null if no vote for `chosen` has a strength, or if `chosen` is not the best completion of its item.",
+    "How much better `chosen` is than the other completions: the mean strength of the votes for `chosen`. 1 is the smallest difference. Null if no vote for `chosen` has a strength, or if `chosen` is not the best completion of its item (in pairs from a ranking).",
     Schema.NullOr(Schema.Finite),
   ),
   all_bad: described(
@@ -42,7 +42,7 @@ export const columns = {
     Schema.NullOr(Schema.String),
   ),
   edited: described(
-    "The first edit of `chosen` by an expert who voted for `chosen`. Null if there is none, if it does not change the text, or if `chosen` is not the best completion of its item.",
+    "The text of `chosen` after the first edit by an expert who voted for `chosen`. Null if there is no edit, if the first edit does not change the text, or if `chosen` is not the best completion of its item.",
     Schema.NullOr(Schema.String),
   ),
 }
@@ -57,9 +57,8 @@ const ratingsOf = (value: unknown, best: number, completions: number): Ratings |
 }
 
 /**
- * Reads the answers of a vote or of a result. Some services write the strength as a negative number if the second
- * completion is better; `read` drops the sign. If an aspect has a number instead of a list, the number is the rating of
- * the best completion.
+ * Some services write a negative strength if the second completion is better, so the sign is dropped. If an aspect has
+ * a number instead of a list, the number is the rating of the best completion.
  */
 export const read = (members: { readonly [name: string]: unknown }, best: number, completions: number): Assessment => {
   const { all_bad, aspects, edited, strength } = members
@@ -83,7 +82,7 @@ const mean = (numbers: ReadonlyArray<number>): number =>
 export const combined: { readonly [Name in keyof typeof fields]: string } = {
   strength: "is the mean strength of the votes for the best completion",
   all_bad: "is true if more than half of the votes say that no completion is good enough",
-  edited: "is the first edited text in the votes for the best completion",
+  edited: "is the edited text of the first vote for the best completion with an edit",
   aspects: "has mean ratings",
 }
 
@@ -116,7 +115,6 @@ export const combine = (
   }
 }
 
-/** @param best index of the best completion, to which the strength and the edit refer */
 export const toColumns = (
   { all_bad, aspects = {}, edited, strength }: Assessment,
   completions: ReadonlyArray<string>,

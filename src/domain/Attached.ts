@@ -1,6 +1,5 @@
 /**
- * Attaches a hidden value to an object. Copies of the object do not have the value. The value is a property of the
- * object, because a `WeakMap` with many entries slows down garbage collection.
+ * Attaches a hidden value to an object, but not to its copies. A large `WeakMap` would slow down garbage collection.
  */
 export interface Attached<A, To extends object> {
   /** Throws a `TypeError` if the object already has another value. */

@@ -1,7 +1,4 @@
-/**
- * An audit shows how often automatic judges agree with people, and what it would cost to use the judges. A value that
- * cannot be computed is `null`.
- */
+/** Compares automatic judges with people by agreement and cost. A value that cannot be computed is `null`. */
 import type { Estimate } from "./Leaderboard.ts"
 
 /** A value with its 95% interval, and the number of items that it comes from. */
@@ -34,7 +31,7 @@ export interface AuditRater {
   readonly role: "judge" | "jury" | "people"
   /** Number of the rater's votes. The jury has one vote for each item on which several judges voted. */
   readonly votes: number
-  /** Agreement of the rater with a person. For `people`, it is the agreement of two people on an item. */
+  /** Agreement of the rater with a person on the same item. If the rater is `people`, two people are compared. */
   readonly agreement: AuditAgreement | null
   /** `agreement` on some of the items, such as those of two models or of one value of a metadata field. */
   readonly slices: ReadonlyArray<AuditSlice>
@@ -95,6 +92,6 @@ export interface Audit {
   readonly seed: number
   /** The judges in the order of their names, then the jury, then people. */
   readonly raters: ReadonlyArray<AuditRater>
-  /** Compares the policies with known answers, then with people's votes. A comparison without items is left out. */
+  /** One comparison with known answers, and one with people's votes, in this order. An empty comparison is left out. */
   readonly policies: ReadonlyArray<AuditPolicies>
 }

@@ -1,7 +1,4 @@
-/**
- * A list of an item's completions, stored as byte ranges of the item's request. The list keeps the request in memory,
- * and makes a string of a completion when it is read: most steps of an export only count, compare, or copy completions.
- */
+/** Completions that become strings when they are read. The list keeps the bytes of its item in memory. */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
 import { charactersOf, isBlank } from "./Text.ts"
@@ -45,7 +42,7 @@ export const make = (source: Source): ReadonlyArray<string> => {
   return list
 }
 
-/** Returns undefined for a list that `make` did not return. */
+/** Returns the source of a list from `make`, and undefined for any other list. */
 export const of = (completions: ReadonlyArray<string>): Source | undefined => texts.of(completions)
 
 /** For each completion, the index of the first one with the same text. */

@@ -1,7 +1,6 @@
 /**
  * Renders a conversation as one text, for experts and for formats without roles. `parse(render(messages))` returns the
- * same messages, and a prompt that is text stays unchanged. `parse` reads a text as a conversation only if it begins
- * with a header.
+ * same messages. `parse` reads a text as a conversation only if it begins with a header.
  */
 import { Array as Arr, Option } from "effect"
 import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Message.ts"
@@ -18,12 +17,12 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * Hello
  * ```
  *
- * In content, a line in brackets after an empty line would look like a header. `render` writes such a line `[user]` as
- * `\[user]`, and `\[user]` as `\\[user]`. In a role, a line feed is written as `\n`, and a backslash as `\\`.
+ * A line of content after an empty line could look like a header. A backslash marks such a line: `[user]` becomes
+ * `\[user]`, and `\[user]` becomes `\\[user]`. In a role, a line feed becomes `\n`, and a backslash becomes `\\`.
  *
- * Each tool call has a header of its own, above the arguments of the call. If an assistant's message has calls but no
- * content, `render` writes only the calls. If the message before it is an assistant's, too, `render` first writes the
- * header `[assistant]`. Otherwise, `parse` would add the calls to the message before.
+ * Each tool call has a header of its own, above the arguments of the call. An assistant's message that has only calls
+ * gets no header `[assistant]`. After another message of the assistant, the header is needed: without the header,
+ * `parse` would add the calls to the earlier message.
  *
  * ```
  * [tool call get_weather, id call_1]

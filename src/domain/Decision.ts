@@ -1,7 +1,4 @@
-/**
- * The decision of a lead, who may overrule the experts' votes on an item. The votes stay in the result: `agreement` is
- * the share of the votes for the completion that the lead chose.
- */
+/** The decision of a lead, who may overrule the votes. `agreement` is the share of the votes for the lead's choice. */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
 import { firstOfText } from "./CompletionTexts.ts"

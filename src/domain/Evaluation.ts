@@ -58,7 +58,7 @@ export interface Evaluation {
     /** Probability that two random votes on a pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
-  /** Number of pairs left out of `votes`, because the dataset does not say which votes are ties. Absent if 0. */
+  /** Number of pairs not in `votes`, because the dataset does not say how many of their votes are ties. Absent if 0. */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>
@@ -70,10 +70,7 @@ export interface Evaluation {
     /** The mean of −ln p, where p is the predicted probability of a pair's chosen completion. A coin toss has 0.693. */
     readonly log_loss: number | null
   }
-  /**
-   * A pair is disputed if its rejected completion has the higher score. `pairs` is the number of disputed pairs, and
-   * `items` the number of items with a disputed pair. `with_tools` is the number of these items that have tools.
-   */
+  /** Pairs whose rejected completion has the higher score, their items, and those of the items that have tools. */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, those with the greatest differences, the greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>

@@ -1,6 +1,6 @@
 /**
- * An input file whose records were all read. The digest covers the bytes that were read. A remote file that was read in
- * slices has no digest; `etag` and `last_modified` identify its version instead.
+ * An input file whose records were all read. A remote file that was read in slices has no digest: `etag` and
+ * `last_modified` identify the version.
  */
 import { Schema } from "effect"
 

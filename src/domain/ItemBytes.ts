@@ -67,7 +67,6 @@ export const maxLength = ({ starts }: ItemBytes): number => {
   return max
 }
 
-/** The item with its completions in ascending order; undefined if they already have this order. */
 export const sorted = (bytes: ItemBytes, completions: ReadonlyArray<string>): Uint8Array | undefined => {
   if (completions.every((text, i) => i === 0 || completions[i - 1]! <= text)) return undefined
   const order = [...completions.keys()].toSorted((a, b) =>
@@ -78,7 +77,6 @@ export const sorted = (bytes: ItemBytes, completions: ReadonlyArray<string>): Ui
   return written
 }
 
-/** Writes the item at the offset `at`. Returns the offset after the item. */
 export const write = (
   { starts, utf8 }: ItemBytes,
   order: ReadonlyArray<number> | undefined,

@@ -1,6 +1,6 @@
 /**
  * Recognizes the automatic experts of the built-in service by their names. An expert with any other name counts as a
- * person, even if the expert is a custom rule. `roleOf` uses the kind of the expert first, if the vote has one.
+ * person, even a custom rule. `roleOf` prefers the kind of the expert, if the vote has one.
  */
 import { Schema } from "effect"
 
@@ -37,7 +37,6 @@ export const roleOf = (expert: string | null, kind: string | null): "judge" | "a
 const joined = (parts: ReadonlyArray<string>): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 
-/** Returns Markdown, such as `3 experts and the language model \`gpt-4o\``; empty if there are no experts. */
 export const describe = ({ people, gold_files, models, rules }: Judges): string => {
   const named = (noun: string, list: ReadonlyArray<string>) =>
     list.length === 0 ? [] : [`the ${noun}${list.length === 1 ? "" : "s"} ${joined(list.map((name) => `\`${name}\``))}`]

@@ -1,7 +1,7 @@
 /**
- * The costs of a language model's vote, undefined without prices. `whole` is the cost of all requests that led to the
- * vote, even if another vote already includes the cost of some of these requests. `paid` leaves out the costs that
- * another vote includes, and adds the costs of earlier requests that led to no vote.
+ * The costs of a language model's vote, undefined without prices. A vote can use cached answers to requests that an
+ * earlier vote has paid for. `whole` includes these requests, and `paid` does not. `paid` also includes earlier
+ * requests that led to no vote.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"
@@ -27,7 +27,6 @@ export interface JudgeUsage {
   readonly whole: Cost.Decimal | undefined
 }
 
-/** All requests of a model that were paid for. */
 export interface PaidRequests {
   readonly model: string
   readonly requests: number

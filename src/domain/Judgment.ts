@@ -42,10 +42,7 @@ export interface Judgment extends LedgerItem {
   readonly bestCompletionIndex: number
   /** The annotations of the result, including unknown members. Empty if `annotations` is not an object. */
   readonly annotations: Annotations
-  /**
-   * The name of a member that seems to be a list of judgments. The judgments have an unknown form, so prefstream does
-   * not read the list, and counts the result as one vote.
-   */
+  /** A member that seems to be a list of judgments in an unknown form. The result counts as one vote. */
   readonly unread?: "annotations" | "judgments" | "votes"
   /** The number of votes that the task asked for but the result does not contain. Absent if no votes are missing. */
   readonly missingVotes?: number

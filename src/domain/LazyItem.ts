@@ -1,7 +1,4 @@
-/**
- * A prompt item whose completions become strings when they are first read. Reading or copying its members gives the
- * same values as a plain object. Until the completions are read, the item keeps its block of bytes in memory.
- */
+/** A prompt item whose completions become strings when first read. Until then, the item keeps its block of bytes. */
 import type { ItemBytes } from "./ItemBytes.ts"
 import type { PromptItem } from "./PromptItem.ts"
 

@@ -1,7 +1,4 @@
-/**
- * A leaderboard rates models by the votes on their completions. A value is `null` if it cannot be computed, for example
- * an interval from too few items, or if it is infinite.
- */
+/** A leaderboard rates models by votes. A value is `null` if it cannot be computed, or if it is infinite. */
 
 export interface Estimate {
   /** The estimated value. */
@@ -48,8 +45,8 @@ export interface LeaderboardRow {
   /** Number of items on which the model was compared with another model. */
   readonly items: number
   /**
-   * Comparisons that the model won. A vote with a ranking compares every two completions in the ranking. A vote without
-   * a ranking compares the chosen completion with each of the others.
+   * Comparisons that the model won. A ranking compares every two of its completions. A vote without a ranking compares
+   * the chosen completion with each other one.
    */
   readonly wins: number
   /** Comparisons in which a vote gave both completions the same rank. */
@@ -57,8 +54,8 @@ export interface LeaderboardRow {
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * `never_lost` if the model only won, `never_won` if it only lost. The rating then depends on the prior. If models
-   * form a circle (A beats B, B beats C, and C beats A), this member ignores the results between models of the circle.
+   * `never_lost` if the model only won, `never_won` if it only lost. In both cases, the rating depends on the prior.
+   * If A beats B, B beats C, and C beats A, these three models count as one model.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }

@@ -28,7 +28,7 @@ const text = (place: 1 | 2): PropertyDescriptor => ({
   configurable: true,
 })
 
-/** All pairs share these getters, so that the engine gives the pairs one object shape. */
+/** All pairs share these getters, so that JavaScript engines optimize the pairs like objects of one class. */
 const [chosen, rejected] = [text(1), text(2)]
 
 export const make = (

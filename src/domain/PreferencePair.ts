@@ -39,7 +39,7 @@ const struct = Schema.Struct({
     number,
   ),
   decided_votes: described(
-    "Number of votes that prefer one of `chosen` and `rejected` to the other. A vote does not count if it ranks both equally, or if it chooses a third completion and has no ranking. Null if the item has one vote.",
+    "Number of votes that prefer `chosen` to `rejected`, or `rejected` to `chosen`. Votes that rank both equally do not count. Votes for a third completion count only if they have a ranking. Null if the item has one vote.",
     Schema.NullOr(Schema.Int),
   ),
   ...Assessment.columns,

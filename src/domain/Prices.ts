@@ -12,7 +12,7 @@ export interface Prices {
   readonly kinds: ReadonlyMap<string, Cost.Decimal>
 }
 
-export const form = `${Cost.amountForm}, above 0; to set another price for one kind of expert, add KIND=AMOUNT`
+export const form = `${Cost.amountForm}, above 0; KIND=AMOUNT sets the price of one kind of expert`
 
 const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
   Predicate.isObject(price) ? price : { [other]: price }

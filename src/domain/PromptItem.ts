@@ -94,7 +94,7 @@ export interface SourceItem {
   readonly completionOrigins?: ReadonlyArray<Origin> | undefined
   /** Paths of the lists in the metadata that have one element per completion. */
   readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
-  /** The JSON texts in the record, if `JSON.stringify` would write exactly these texts. @internal */
+  /** The JSON texts of the record. Absent if `JSON.stringify` would write other texts. @internal */
   readonly texts?: ItemTexts | undefined
   /** The item's identity; absent if the source does not know it. @internal */
   readonly identity?: ItemIdentity | undefined
@@ -114,7 +114,6 @@ export interface ItemIdentity {
   readonly itemId: string
 }
 
-/** The item as JSON, as in a task's `prompts`. Its hash identifies the item's content. */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 
 /** The completions of an item: messages if they call tools, otherwise text. */
@@ -129,7 +128,6 @@ export const completionsOf = ({
     as_messages?.[i] === true ? Option.getOrElse(Conversation.parse(text), () => text) : text,
   )
 
-/** Writes a record of the `items` layout. Reading the record gives the same item. */
 export const toJson = (
   item: { readonly [Member in keyof PromptItem]: PromptItem[Member] | undefined } & Pick<
     PromptItem,

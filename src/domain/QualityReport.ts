@@ -102,7 +102,7 @@ export interface GoldVotes {
   readonly kind: string | null
   /** Results with at least one vote of this kind. */
   readonly results: number
-  /** Votes that prefer one completion; others are neither right nor wrong. */
+  /** Votes that prefer one completion. A vote that ranks several completions first does not count. */
   readonly votes: number
   /** Votes among `votes` that prefer the known answer. */
   readonly right: number
@@ -114,12 +114,9 @@ export interface GoldReport {
   readonly mixed_in: number
   /** Number of judged items of the input that have a known answer. */
   readonly in_input: number
-  /**
-   * Number of paid results on the items that `mixed_in` and `in_input` count. A result counts as one paid vote, even if
-   * the result contains several votes.
-   */
+  /** Number of paid results on the items in `mixed_in` and `in_input`. A result with several votes counts once. */
   readonly results: number
-  /** Votes that prefer one completion; others are neither right nor wrong. */
+  /** Votes that prefer one completion. A vote that ranks several completions first does not count. */
   readonly votes: number
   /** Votes among `votes` that prefer the known answer. */
   readonly right: number
@@ -147,10 +144,7 @@ export interface GoldReport {
 export interface Position {
   /** `chosen` contains, for each position, the number of votes for the completion that was shown there. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
-  /**
-   * Items with more votes for the first half of the order shown. A middle position is in neither half. An item with
-   * equally many votes in both halves does not count.
-   */
+  /** Items with more votes for the first half of the order shown. A middle position is in neither half. */
   readonly first_half: number
   /** Items with more votes for the second half of the order shown. */
   readonly second_half: number

@@ -1,7 +1,4 @@
-/**
- * A rejected record. Bytes that are not UTF-8 are in `raw_base64` instead of `raw`. Of an oversized record, only the
- * beginning is included, and `raw_bytes` is its full size.
- */
+/** A rejected record, with its text in `raw`, or its bytes in `raw_base64` if they are not UTF-8. */
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"
 

@@ -1,6 +1,5 @@
 /**
- * The questions that a rubric asks experts besides the choice. An answer is optional unless the rubric requires it.
- * Each scale has 2 to 9 steps, so that one digit key enters a rating.
+ * The questions that a rubric asks besides the choice. A scale has 2 to 9 steps, so that one digit key enters a rating.
  */
 import { Schema } from "effect"
 
@@ -51,7 +50,6 @@ export type Rubric = typeof Rubric.Type
 
 export const none: Rubric = { strength: [], all_bad: false, flags: [], edit: false, aspects: [], required: [] }
 
-/** The labels if a rubric says `strength: true`. */
 export const defaultStrengths: ReadonlyArray<string> = ["slightly better", "clearly better", "much better"]
 
 export const defaultSteps = 5

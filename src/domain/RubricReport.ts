@@ -1,8 +1,4 @@
-/**
- * Statistics of the answers to a rubric. This part of `report.json` is absent if no vote has an answer. `chosen` and
- * `rejected` of an aspect cover only completions in pairs; other numbers cover all judged items. Flags are in
- * `QualityReport`.
- */
+/** Statistics of the answers to a rubric; absent if no vote has an answer. Flags are in `QualityReport`. */
 import type { Distribution } from "./Distribution.ts"
 
 /** How strongly experts prefer the completion that they chose. */
@@ -16,7 +12,7 @@ export interface StrengthReport {
     readonly items: number
     readonly mean: number
   }>
-  /** Krippendorff's alpha for interval data, over the strengths of votes for the best completion; null without data. */
+  /** Agreement of the strengths in votes for the best completion: Krippendorff's alpha for interval data, or null. */
   readonly krippendorff_alpha: number | null
 }
 
@@ -42,10 +38,7 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /**
-   * `answered` is the number of items with a vote that answers the question whether all completions are bad. `items` is
-   * the number of items on which more than half of all votes answer yes.
-   */
+  /** Items with an answer to whether all completions are bad, and items on which most of all votes answer yes. */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** `items`: items with an edited best completion. `length_change`: characters after the edit minus those before. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }

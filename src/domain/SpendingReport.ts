@@ -38,16 +38,13 @@ export interface SpendingReport {
   readonly committed: VotesCost
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
-  /**
-   * Votes that the budget does not allow: votes on new items of the last run, votes of unsent tasks, and further votes
-   * that items need.
-   */
+  /** Votes beyond the budget: on new items of the last run, of unsent tasks, and on items that need more votes. */
   readonly over_budget: VotesCost & { readonly items: number }
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null
   /**
-   * Estimated cost of the results on items with a known answer, divided by the number of right votes. The estimate for
-   * a result is the mean cost of all votes by the same kind of expert. Null if no vote is right.
+   * Estimated cost of the results on items with a known answer, divided by the number of right votes. Each result has
+   * the mean cost of its expert's kind. Null if no vote is right.
    */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */

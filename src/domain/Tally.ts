@@ -13,14 +13,11 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
-  /**
-   * Index of the best completion (see `tally`). If several completions have the best text, this is the index that the
-   * earliest vote for the text chose.
-   */
+  /** Index of the best completion. If several have the best text, the earliest vote for the text decides. */
   readonly best: number
   /** Share of the first-choice votes that chose the best text, 0 to 1. */
   readonly agreement: number
-  /** Whether several texts have the most first-choice votes. */
+  /** Whether two or more texts share the highest number of first-choice votes. */
   readonly tie: boolean
   /** The completions from best to worst. Equal completions share a group. Undefined if a vote has no ranking. */
   readonly ranking: Ranking | undefined

@@ -12,7 +12,7 @@ export interface TokenPrice {
 }
 
 export const form =
-  "MODEL=INPUT/OUTPUT, such as gpt-4o-mini=0.15/0.60, optionally followed by /INPUT/OUTPUT for batches"
+  "MODEL=INPUT/OUTPUT, prices per million tokens, such as gpt-4o-mini=0.15/0.60; add /INPUT/OUTPUT for batch prices"
 
 export interface RequestTokens {
   readonly promptTokens: number

@@ -66,10 +66,7 @@ export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "
   readonly judged_at?: string | number
 }
 
-/**
- * One vote in a list of votes. If one of these members is invalid, prefstream does not read the list. `Assessment.read`
- * reads the rubric's answers, and leaves out invalid ones.
- */
+/** One vote in a list. If one of these members is invalid, prefstream does not read the list. */
 const Listed = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),

@@ -42,15 +42,9 @@ export const VoteRowSchema = Schema.Struct({
   is_gold: Schema.Boolean,
   /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),
-  /**
-   * The item's flags in this task, including problems that experts marked in their votes. If the task has several rows,
-   * the flags may be in the first row only.
-   */
+  /** The item's flags in this task. If the task has several rows, the flags may be in the first row only. */
   flags: list(Schema.Unknown),
-  /**
-   * A lead's decision on the item in this task, which replaces the votes. If the task has several rows, the decision
-   * may be in the first row only.
-   */
+  /** A lead's decision in this task. If the task has several rows, the decision may be in the first row only. */
   decision: Schema.NullOr(Decision),
   /** The item's metadata; null if it has none. */
   metadata: Schema.NullOr(Schema.Unknown),

@@ -46,7 +46,7 @@ export const VotedAnnotations = Schema.Struct({
   ),
   kind: Schema.optionalKey(
     described(
-      "The kind of expert (`judge` or `person`) that still has to vote, if only experts of one kind may vote. Absent if experts of several kinds may vote, or if the prompt has all its votes.",
+      "The kind of expert (`judge` or `person`) whose votes are still missing. Absent if no vote is missing, or if experts of several kinds may give the missing votes.",
       Schema.String,
     ),
   ),

@@ -1,7 +1,6 @@
 /**
- * The experts who may vote on a task's items, and the rule that sends items from judges to people. Judges are language
- * models (kind `judge`). Scripted rules and gold files are neither judges nor people. In tasks and runs, `null` voters
- * stand for anyone.
+ * The experts who may vote, and the rule that sends items from judges to people. Judges are language models (kind
+ * `judge`). Scripted rules and gold files are neither judges nor people. `null` voters stand for anyone.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"

@@ -46,6 +46,6 @@ const scalarProblem: ScalarProblem = (value) => {
   }
   return typeof value === "number" &&
     (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
-    ? `expected a finite number, or text for integers above 2^53, found ${value}`
+    ? `expected a finite number (write integers above 2^53 as text), found ${value}`
     : undefined
 }

@@ -11,9 +11,7 @@ export interface Line {
 export type LineResult = Result.Result<Line, Reject>
 
 export interface LinesOptions {
-  /** Longer lines are rejected. Default 32 MiB. */
   readonly maxLineBytes?: number | undefined
-  /** Keeps blank lines and a byte order mark. Default false. */
   readonly isVerbatim?: boolean | undefined
 }
 

@@ -2,14 +2,14 @@
 import { Context } from "effect"
 import { isObject } from "./Values.ts"
 
-/** Rewrites the reasons in the rejects file. The command line replaces the options in a reason with their flags. */
+/** Changes a reason before prefstream writes it to the rejects file. The command line replaces options with flags. */
 export const Wording = Context.Reference<(reason: string) => string>("prefstream/io/OptionText/Wording", {
   defaultValue: () => (reason) => reason,
 })
 
 export const of = (name: string): string => `\`${name}\``
 
-/** For a list in `completions`, returns text that `cli/output/Flags` replaces by the flag `--completion-path`. */
+/** Marks a list in `completions` with the word `path`, because the command line has another flag for a list. */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 

@@ -1,10 +1,7 @@
 /** Consumes a stream whose values are gathered. If the stream fails, the values gathered so far are still processed. */
 import { Effect, Stream } from "effect"
 
-/**
- * Runs `take` for each array of `stream`, then `flush`. If the stream fails, `flush` gets true, and the failure of the
- * stream is passed on even if `flush` fails, too. If `take` fails, or after an interruption, `flush` does not run.
- */
+/** If the stream fails, `flush` gets true. If `take` fails, or after an interruption, `flush` does not run. */
 export const runAndFlush = <A, E, R, E2, R2>(
   stream: Stream.Stream<A, E, R>,
   take: (values: ReadonlyArray<A>) => Effect.Effect<void, E2, R2>,

@@ -46,8 +46,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 
 export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem> =>
   format(issue).issues.map(({ message, path }) => ({
-    // The formatter does not pass messages about unions and JSON to the hooks above. These messages have another form,
-    // such as `Expected number | null, got "B"`, and are rewritten here.
+    // For unions and JSON, Effect calls neither hook, and writes messages such as `Expected number | null, got "B"`.
     message: message.replace(
       /^Expected (.+?), got (.*)$/s,
       (_, types: string, value: string) =>

@@ -14,8 +14,7 @@ type Request = Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientErro
 export const layer = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
-    // The client keeps the context in which it is loaded. If this were the context of the first request, the client
-    // would keep the trace span of that request.
+    // If `load` ran in the context of the first request, the client would keep the trace span of this request.
     const services = yield* Effect.context<never>()
     const loaded = yield* Effect.cached(Effect.promise(() => Effect.runPromiseWith(services)(load)))
     return HttpClient.makeWith(

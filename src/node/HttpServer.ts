@@ -34,10 +34,7 @@ type Answerer = (request: IncomingMessage) => FirstAnswer
 
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
-/**
- * Passes each request first to `answer`. If `answer` returns a response without waiting, the server sends this
- * response. Otherwise, the application handles the request. `answer` must not respond to a request with a body.
- */
+/** Calls `answer` before the application. `answer` must ignore a request that has a body. */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
 ) {
@@ -103,8 +100,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
   })
   const first: { current: Answerer | undefined } = { current: undefined }
-  // The application listens for `request`, and no other listener can keep a request from the application. Therefore,
-  // `emit` is replaced.
+  // One listener cannot stop another one, such as the application. Therefore, this code replaces `emit`.
   const emit = node.emit.bind(node) as (event: string, ...args: ReadonlyArray<unknown>) => boolean
   const answersFirst = (request: IncomingMessage, response: ServerResponse): boolean => {
     const answer = node.listenerCount("request") > 1 ? first.current?.(request) : undefined

@@ -1,7 +1,4 @@
-/**
- * Adapter: the gzip, Brotli, and CRC-32 functions of `node:zlib`, for Parquet. If the output would exceed the limit,
- * they fail.
- */
+/** Adapter: gzip, Brotli, and CRC-32 from `node:zlib`, for Parquet. Output above the limit is an error. */
 import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
 
 const chunkMin = 1024

@@ -95,8 +95,7 @@ const make = Effect.fnUntraced(function* (
   const isReadonly = config.readonly === true
   const startup = isReadonly ? { ...settings, startupParameters: { default_transaction_read_only: "on" } } : settings
   const writer = yield* PgClient.makeClient(startup).pipe(
-    // PgBouncer refuses the startup parameter `default_transaction_read_only`. The client then connects without this
-    // parameter, and `configureSession` sets the parameter later.
+    // PgBouncer refuses the startup parameter `default_transaction_read_only`. `configureSession` sets it later.
     Effect.catchIf(
       (error) => isReadonly && isProtocolViolation(error.reason.cause),
       () => PgClient.makeClient(settings),

@@ -74,8 +74,8 @@ export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
 /**
- * Runs `change` as soon as no other process uses the tables. Gives up when `isDone` returns true, or after 2 seconds.
- * After 2 seconds, returns the names of up to 5 processes that use the tables. Otherwise, the list is empty.
+ * Runs `change` as soon as no other process uses the tables, unless `isDone` returns true before. If the tables are
+ * still in use after 2 seconds, returns the names of up to 5 processes that use them.
  */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
@@ -83,7 +83,8 @@ export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   isDone: Effect.Effect<boolean, E2, R2>,
 ) {
   const key = keyOf(sql, tablesLock)
-  // Gives up the shared lock, because two processes that make the same change must not block each other.
+  // Two processes may try to change the tables at the same time. If both kept the shared lock, each would block the
+  // other.
   const [own] = yield* sql.withTransaction(sql<{ shared: boolean }>`SELECT pg_advisory_unlock_shared(${key}) AS shared`)
   const tried = sql.withTransaction(
     Effect.gen(function* () {

@@ -12,7 +12,7 @@ export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"
 
-/** The process id that a connection got at its start; 0 if unknown. A pooler sends its own id, not the server's. */
+/** The id of the server process, as received when the connection started. 0 if unknown. A pooler sends another id. */
 export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError.SqlError> =>
   Effect.scoped(
     Effect.map(sql.reserve, (connection) => {

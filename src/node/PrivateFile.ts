@@ -7,7 +7,6 @@ export const create = (path: string, access = mode): void => {
   try {
     closeSync(openSync(path, "wx", access))
   } catch {
-    // The file exists already, or it cannot be created. In the second case, the caller gets an error when it opens the
-    // file.
+    // The file may exist already. Any other error occurs again when the caller opens the file.
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Adapter: `node:fs`, for temporary files that only their owner can read. All calls are synchronous, because
- * asynchronous calls would take more time.
- */
+/** Adapter: `node:fs`, for temporary files that only their owner can read. Synchronous calls save time. */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

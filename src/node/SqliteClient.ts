@@ -36,8 +36,7 @@ const STREAM_CHUNK_ROWS = 128
 
 const cachedStatements = 200
 
-// SQLite has three error codes for a duplicate key. Effect recognizes only `UNIQUE`, so `sqlError` replaces
-// `PRIMARY_KEY` and `ROWID` with `UNIQUE`.
+// SQLite has three error codes for a duplicate key. Effect recognizes only `UNIQUE`.
 const PRIMARY_KEY = 1555
 const ROWID = 2579
 const UNIQUE = 2067
@@ -243,10 +242,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * A stream occupies its connection until the stream ends. A statement in a loop over the stream would therefore wait
- * forever. Within a transaction, such a loop can run statements.
- */
+/** Outside a transaction, a statement in a loop over a stream would wait forever for the connection. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
@@ -263,8 +259,7 @@ export const make = Effect.fnUntraced(function* (
     }),
     compiler: Statement.makeCompilerSqlite(),
     driver: "sqlite-node",
-    // BEGIN IMMEDIATE takes the write lock at once. If a transaction took the lock after its first read, SQLite could
-    // refuse the lock.
+    // BEGIN IMMEDIATE takes the write lock at once. After a first read, SQLite could refuse the lock.
     beginTransaction: SqliteSync.begin,
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,

@@ -14,7 +14,7 @@ export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
   readonly sync: Effect.Effect<void, SqlError>
-  /** Call this before each statement of the connection. After a failed sync, it throws, except in a transaction. */
+  /** Call this before each statement. Outside a transaction, this call throws if a sync has failed. */
   readonly prepareFor: (statement: StatementSync) => void
 }
 

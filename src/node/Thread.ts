@@ -48,10 +48,7 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /**
-   * Returns without waiting for the answer. Do not use the buffers in `transfer` after the call, because they may
-   * belong to the thread.
-   */
+  /** Does not wait for the answer. After the call, the buffers in `transfer` may belong to the thread. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
   /** Waits until fewer than `ahead` messages are unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
@@ -81,10 +78,7 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/**
- * By default, a thread is started when the caller first waits for `room`, because its start takes 0.1 s. A caller that
- * waits only for `drain` has few messages. Their stage runs in the calling thread.
- */
+/** By default, a thread starts only if the caller waits for `room`. Its start takes 0.1 s. */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,

@@ -1,7 +1,4 @@
-/**
- * Adapter: the entry point of a thread (`node:worker_threads`). It loads the stage, which is a function that answers
- * messages. The thread answers messages in order.
- */
+/** Adapter: the entry point of a thread (`node:worker_threads`), which answers messages in order. */
 import { parentPort, workerData } from "node:worker_threads"
 import type { FromThread, Stage, ThreadData } from "./Thread.ts"
 

@@ -1,7 +1,7 @@
 /**
- * The quality checks of a dataset. Items that a check drops from the dataset still count in the check's value.
- * Otherwise, dropping items would satisfy the threshold. A check with a threshold but without a value fails. A new
- * check needs a value in `Curation` and a definition here. The report shows the texts of the definition.
+ * The quality checks of a dataset. The value of a check includes the items that the check drops from the dataset.
+ * Without these items, the value would always pass. A check with a threshold fails if there is no value. To add a
+ * check, compute the value in `Curation`, and define the check here.
  */
 import { Result, Schema, Struct } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -14,7 +14,6 @@ interface Definition {
   readonly unit: Check["unit"]
   readonly isShare: boolean
   readonly advice: string
-  /** The side of the threshold on which values pass. An equal value passes. */
   readonly direction: Check["direction"]
   readonly range: readonly [min: number, max: number]
   readonly canDrop: boolean
@@ -31,14 +30,15 @@ const disagreementAdvice =
 export const checks = {
   "longer-chosen": {
     measure:
-      "share of pairs in which the longer completion was chosen, without pairs of equally long completions; each of an item's n pairs counts 1/n",
+      "share of the pairs with different lengths in which the longer completion was chosen (each item counts once)",
     unit: "items",
     advice: lengthAdvice,
     ...share,
   },
   "length-effect": {
     ...share,
-    measure: "difference between the lengths of chosen and rejected completions, as the absolute value of Cohen's d",
+    measure:
+      "difference in length between chosen and rejected completions, in standard deviations (Cohen's d without its sign)",
     unit: "items",
     isShare: false,
     advice: lengthAdvice,
@@ -47,7 +47,7 @@ export const checks = {
   "position-bias": {
     ...share,
     measure:
-      "p-value of position bias: whether the first half of the positions is chosen more or less often than chance; each item counts once",
+      "p-value of a test for position bias: how often completions in the first half of the list are chosen, compared with chance",
     unit: "items",
     isShare: false,
     advice:
@@ -101,8 +101,7 @@ export const checks = {
   },
   disagreement: {
     ...share,
-    measure:
-      "share of votes for another completion than the one chosen for the dataset; items with one vote do not count",
+    measure: "share of votes that differ from the choice in the dataset, on items with several votes",
     unit: "votes",
     advice: disagreementAdvice,
   },

@@ -84,7 +84,7 @@ export interface CurationContext {
   readonly languageOf?: ((text: string) => string) | undefined
   /** Share of items, 0 to 1, whose language is detected. Detection is slow, so items are sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
-  /** Whether items with the same id and prompt count as one item, as when two campaigns judge it. Default: false. */
+  /** Whether an item, with the same id and prompt, may occur once per campaign in the stream. Default: false. */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
@@ -121,7 +121,6 @@ const excerpt = (text: string): string => Values.excerpt(text, 120)
 
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
-/** Gives each item a number, starting at 0. With `mayRepeat`, a repeated item gets its earlier number. */
 const makeNumbers = (mayRepeat: boolean) => {
   const ordinals = HashNumbers.make()
   let count = 0
@@ -262,7 +261,6 @@ const makeState = (
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
-  /** The number of results with a list of judgments in an unknown form, and the place of the first such list. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
   /** Results with fewer votes than requested. `short` counts results with a list of votes, `missing` the others. */
   const missing = { results: 0, votes: 0 }
@@ -292,7 +290,7 @@ const makeState = (
     })
   }
 
-  /** Returns the pairs or the loss reason. Updates tallies first, so they also count items that are left out. */
+  /** All items are counted in the tallies first, because the values of checks include the items that are left out. */
   const select = (
     item: JudgedItem,
     consensus: Consensus.Consensus,

@@ -44,10 +44,7 @@ const ownNamed: typeof named = (settings, strategy) => {
   return own
 }
 
-/**
- * Whether a strategy is built in. The settings of a built-in strategy determine its pairs. The program's own strategy
- * can return other pairs with the same settings.
- */
+/** Only the settings of a built-in strategy determine its pairs. Custom code can change without its settings. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
@@ -132,10 +129,7 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
   ),
 )
 
-/**
- * Pairs the best completion with one of the rest, drawn by `seed` (an integer), the item's id, and the texts. Other
- * items and the order of the completions have no effect.
- */
+/** Pairs the best completion with one of the rest, drawn by `seed` (an integer), the item's id, and the texts. */
 export const bestAgainstOne = (seed = 0) =>
   ownNamed({ strategy: "best-against-one", seed }, (judgment) => {
     const { bestCompletionIndex, completions, itemId } = judgment

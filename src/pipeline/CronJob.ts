@@ -28,7 +28,7 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/** Timers stop while the machine sleeps. Short timers let a run start soon after the machine wakes up. */
+/** A timer does not advance while the machine sleeps. A due run therefore starts at most this long after wake-up. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
 const maxLateMillis = Duration.toMillis("1 minute")
@@ -49,10 +49,7 @@ const nicknames = new Map(
   }),
 )
 
-/**
- * Parses a cron expression with five fields (minute, hour, day of the month, month, day of the week), six fields that
- * begin with seconds, or a name such as `@daily`. Default time zone: the machine's.
- */
+/** Parses five cron fields, six fields that begin with seconds, or `@daily` and the like. Default time zone: local. */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)
   if (Option.isNone(zone)) {

@@ -1,7 +1,4 @@
-/**
- * Finds the dataset that a path names, and its job's ledger. The path is the dataset's folder, its manifest, or the
- * folder of a job. Fails with `DatasetUnreadable` if there is no manifest.
- */
+/** Finds a dataset, and its job's ledger, by the path of the dataset's folder, its manifest, or the job's folder. */
 import { Effect, FileSystem, Path } from "effect"
 import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
 import * as Manifest from "../dataset/Manifest.ts"

@@ -1,7 +1,4 @@
-/**
- * Turns a dataset's pairs into input for a leaderboard, with one item at a time in memory. Each item is one vote on
- * the completions in its pairs. A dataset has no ties, minority votes, or experts. Rows of an item must be adjacent.
- */
+/** Turns a dataset's pairs into votes for a leaderboard, one vote per item. The rows of an item must be adjacent. */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as Conversation from "../domain/Conversation.ts"

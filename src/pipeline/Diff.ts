@@ -1,7 +1,7 @@
 /**
- * Compares two datasets. The ledgers and the settings of their jobs explain differences. A ledger does not record which
- * votes were voided. Therefore, `vote_no_longer_counted` does not prove that a vote was voided. It means that an expert
- * who voted on the item has votes in dataset A, but none in B.
+ * Compares two datasets. Finds the reasons for differences in the ledgers and the settings of their jobs. The reason
+ * `vote_no_longer_counted` means that an expert who voted on the item has votes in dataset A, but none in dataset B.
+ * The vote was not necessarily voided: a ledger does not record this.
  */
 import { Effect, Option, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -17,7 +17,6 @@ import { defaultJob, LedgerReader } from "../task/ledger/Ledger.ts"
 import * as DatasetPlace from "./DatasetPlace.ts"
 import * as ManifestSettings from "./ManifestSettings.ts"
 
-/** Each item's outcome with the manifest's settings. Undefined without a ledger, or if settings cannot be restored. */
 const outcomesOf = Effect.fnUntraced(function* (
   { directory, ledger }: DatasetPlace.Place,
   experts: ReadonlyMap<string, number>,
@@ -38,8 +37,7 @@ const outcomesOf = Effect.fnUntraced(function* (
         const isLost = allVotesOf(item).some(({ expert }) => expert !== null && experts.has(expert))
         return { itemId: item.itemId, lost, cause: isLost ? "vote_no_longer_counted" : null }
       }),
-      // For each item, `Dataset.diff` uses the first outcome. Therefore, `not_judged` is used only for items without
-      // results.
+      // `Dataset.diff` uses an item's first outcome. These outcomes come last, and so apply to items without results.
       Stream.concat(
         Stream.map(ledger.prompts, ({ itemId }): Dataset.JobOutcome => ({ itemId, lost: "not_judged", cause: null })),
       ),

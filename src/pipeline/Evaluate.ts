@@ -43,11 +43,7 @@ const itemOf = ([first, ...others]: ReadonlyArray<PreferencePair>): Option.Optio
   })
 }
 
-/**
- * Writes the items on which scores and experts disagree, with the greatest difference first. `run` can read the file.
- * Items with tools are left out, because a dataset does not contain messages with tool calls. Memory: 16 bytes per
- * item.
- */
+/** Items with tools are left out, because a dataset lacks messages with tool calls. Memory: 16 bytes per item. */
 const disputedItems = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const scratch = yield* ScratchFile.temporary()
@@ -77,10 +73,7 @@ const kinds: Kinds.Kinds = {
   ...Kinds.all(Kinds.text, "split by disputed"),
 }
 
-/**
- * Evaluates scores on a dataset. `place` is the folder or the manifest of the dataset, or the job's folder. Fails with
- * `ScoresInvalid` if no pair has scores. Fails with `GroupsInvalid` if no item has the metadata field in `options.by`.
- */
+/** Evaluates scores on a dataset. `place` is the dataset's folder, its manifest, or the job's folder. */
 export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string, options: EvaluateOptions) {
   yield* Kinds.check(options, kinds, ["scores"])
   const { by, disagreements, disputed, scores, split } = options
@@ -133,6 +126,6 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
     })
   }
   if (items !== undefined) yield* items.write
-  // If only one split is read, the score file may contain items of other splits.
+  // If one split is read, the scores of other splits are not an error, and `unmatched` is left out.
   return ids.length === 0 || split !== undefined ? evaluation : { ...evaluation, unmatched }
 }, Effect.scoped)

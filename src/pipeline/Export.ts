@@ -22,7 +22,7 @@ import * as Results from "../task/Results.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import type { OutcomeCounts } from "../task/ledger/reads/Status.ts"
-import { plural } from "../io/Values.ts"
+import { count, plural } from "../io/Values.ts"
 import { type DatasetSettings, type ResultsSettings, validate, wholeShares } from "./DatasetSettings.ts"
 import * as Facts from "./Facts.ts"
 import * as Funnel from "./Funnel.ts"
@@ -33,10 +33,7 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /**
-   * The failed checks. With the `direction` `below`, the value must be at most the threshold. With `above`, the value
-   * must be at least the threshold. `value` is null if there are no data.
-   */
+  /** The failed checks. `direction` is the side of the threshold on which values pass. `value` is null without data. */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -76,7 +73,7 @@ const nothing: Exported = { dataset: Option.none(), example: Option.none(), left
 
 interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaign"> {
   readonly directory: string
-  /** `Rebuild` sets these facts about planned items, because its temporary ledger lacks items without votes. */
+  /** Facts that a rebuild takes from the original dataset, because the rebuilt ledger has only items with votes. */
   readonly plannedFacts?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
 }
 
@@ -96,8 +93,8 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const ledger = yield* LedgerReader
     const which =
       campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-    // If judges (language models) are uncertain about an item, the item goes to people. In a majority vote, the judges
-    // could outvote the people.
+    // If judges (language models) are uncertain about an item, the item also gets votes by people. In a majority vote,
+    // the judges could outvote the people. With `jury`, all judges of an item have one vote together.
     const isRouted = yield* ledger.isRouted(which)
     const aggregate = settings.aggregate ?? (isRouted ? "jury" : Consensus.defaultAggregation)
     const reliabilities = yield* Reliabilities.forAggregation(
@@ -128,7 +125,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     let withSystem = 0
 
     const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
-      // `table.splitOf` expects every item in order, even an item without pairs.
+      // `table.splitOf` expects all items in planned order. Therefore, items without pairs are not skipped earlier.
       const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
       if (pairs.length === 0) return pairs
       if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
@@ -231,7 +228,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         yield* Effect.logWarning(`${format} cannot represent any pair: ${one?.field}: ${one?.reason}`)
       } else if (isText && withSystem > 0) {
         yield* Effect.logWarning(
-          `${format} writes prompts as text: in ${withSystem} ${plural(withSystem, "pair")}, the prompt contains the system message after a line [system]${other === undefined ? "" : `; ${other} keeps messages separate`}`,
+          `${format} writes a prompt as one text. In ${count(withSystem, "pair")}, this text includes the system message, below a line with [system]${other === undefined ? "" : `. For separate messages, use the format ${other}`}`,
         )
       }
     }

@@ -38,7 +38,7 @@ const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): 
     service > 0 && `the service's choice${service === items ? "" : ` (${number(service)})`}`,
     lead > 0 && `a lead's decision${lead === items ? "" : ` (${number(lead)})`}`,
   ].filter((way) => way !== false)
-  return `${ways.join(" or ")} counts${different === 0 ? "" : ` (this choice differs from the majority on ${count(different, "item")})`}`
+  return `${ways.join(" or ")} counts${different === 0 ? "" : `. On ${count(different, "item")}, the choice that counts is not the majority's choice`}`
 }
 
 const methodsOf = (
@@ -62,7 +62,7 @@ const methodsOf = (
       text: sentences(
         `${count(judged, "item")} ${plural(judged, "was", "were")} judged with ${count(votes, "vote")}${who === "" ? "" : ` from ${who}`}.`,
         agreement.items > 0 &&
-          `On ${count(agreement.items, "item")} with several votes, ${choiceBy(agreement)}. The mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
+          `On ${count(agreement.items, "item")} with several votes, ${choiceBy(agreement)}. On average, ${percent(agreement.mean_agreement ?? 0)} of the votes on an item are for this choice.${agreement.free_marginal_kappa === null ? "" : ` Randolph's free-marginal kappa is ${rounded(agreement.free_marginal_kappa)}.`}`,
         gold.accuracy !== null &&
           `Of ${count(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were correct (ties are not counted).`,
       ),
@@ -73,7 +73,7 @@ const methodsOf = (
         `The pairs are made by the strategy \`${strategy}\`; an item's pairs are adjacent, and their weights add up to 1.`,
         settings.pairs === fullRanking &&
           rankings.unranked_items > 0 &&
-          `${count(rankings.ranked_items, "item")} ${plural(rankings.ranked_items, "has", "have")} a ranking. ${count(rankings.unranked_items, "item")} ${plural(rankings.unranked_items, "has", "have")} no ranking: the best completion makes a pair with each of the remaining completions.`,
+          `${count(rankings.ranked_items, "item")} ${plural(rankings.ranked_items, "has", "have")} a ranking. ${count(rankings.unranked_items, "item")} ${plural(rankings.unranked_items, "has", "have")} no ranking. Without a ranking, the best completion is paired with each other completion of the item.`,
         dropped.length > 0 && `Left out: ${dropped.join(", ")}.`,
         length.share_longer !== null &&
           `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs with different lengths${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}. Each item counts once.`,

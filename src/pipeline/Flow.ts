@@ -1,7 +1,4 @@
-/**
- * The steps of a pipeline, for callers that have opened the ledger. A run can be stopped at any point and started again
- * with the same job folder; it then submits nothing twice. The dataset depends only on the ledger and its settings.
- */
+/** The steps of a pipeline. A run that was stopped can start again with the same folder. No item is sent twice. */
 import { Cause, Effect, Exit, Latch, Layer, Option } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
 import { collect as collectLoop, type CollectOptions } from "../task/Collect.ts"
@@ -28,8 +25,8 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // With `once`, items for further votes are chosen before new items are read. Otherwise, they are chosen after all
-      // results have arrived. With all results, a restart leads to the same choice.
+      // A run with `once` chooses items for further votes before it reads new items. Any other run first waits for all
+      // results, so that a restarted run makes the same choice.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),

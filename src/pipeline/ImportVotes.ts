@@ -1,7 +1,4 @@
-/**
- * Imports votes that were given elsewhere into a ledger (`task/ImportVotes`), records their files as the job's inputs,
- * and writes the rejects file. An import needs no annotation service.
- */
+/** Imports votes that were given elsewhere, and writes the rejects file. An import needs no annotation service. */
 import { Effect, type FileSystem, Layer, type Path, type Stream } from "effect"
 import type { VoteRecord } from "../domain/VotedItem.ts"
 import * as Kinds from "../io/SettingKinds.ts"

@@ -1,8 +1,4 @@
-/**
- * Inspects a source without a ledger and without requests to a service: counts, the first items, and the number of
- * tasks. `read = items + known + duplicates + rejected`. An item is identified by its id, or else by its content.
- * Writes nothing. Two hashes per item stay in memory (`SeenItems`).
- */
+/** Inspects a source without a ledger or a service. Always, `read = items + known + duplicates + rejected`. */
 import { Array as Arr, Effect, identity, Result, Stream } from "effect"
 import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -24,10 +20,7 @@ import * as RejectCounts from "./RejectCounts.ts"
 export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
   /** Maximum number of prompts and bytes per task. Default: the limits of a run. */
   readonly batch?: Batch.BatchLimits | undefined
-  /**
-   * Whether items that differ only in the order of their completions are judged separately. Default false: all but the
-   * first count as duplicates.
-   */
+  /** Whether items that differ only in the order of completions are all judged. Default false: they are duplicates. */
   readonly keepReordered?: boolean | undefined
   /** The service's limits for an item. Default: none. */
   readonly limits?: ItemLimits | undefined
@@ -67,7 +60,7 @@ export interface Inspection {
   readonly drawn: number
   /** Records of an item that appeared earlier in this input, and `reordered` records. */
   readonly duplicates: number
-  /** Records that have an item's completions in another order. An earlier run may have read the item. */
+  /** Records that repeat an item of this input or of an earlier run, with the completions in another order. */
   readonly reordered: number
   /** Records that cannot be used. */
   readonly rejected: number

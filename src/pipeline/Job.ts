@@ -1,8 +1,7 @@
 /**
- * A job between its runs, without its source or service: status, tasks that need attention, decisions about these
- * tasks, rejects, votes, and maintenance. A decision applies to all given tasks or to none. `layerReadonly` never
- * changes the ledger, works while another process runs the job, and lets `Tasks.judgments` or `Tasks.judgedItems` read
- * the results.
+ * Reads and maintains a job between its runs, without its source or service. A decision applies to all given tasks or
+ * to none. `layerReadonly` never changes the ledger. A program can use this layer while another process runs the job,
+ * for example to read the results with `Tasks.judgments`.
  */
 import { Effect, Layer } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
@@ -54,10 +53,7 @@ const existing =
   (location: LedgerLocation.LedgerLocation) =>
     Layer.unwrap(Effect.as(Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))), open(location)))
 
-/**
- * Opens the job's ledger for exclusive use. Fails with `FileLockError` while another process runs the job, and with
- * `LedgerMissing` if there is no ledger.
- */
+/** Opens the job's ledger for exclusive use. Fails with `FileLockError` while another process runs the job. */
 export const layer = (settings: JobSettings) => located(settings, existing(LedgerLocation.layer))
 
 /** Like `layer`, but also opens a ledger in PostgreSQL that workers use at the same time. */
@@ -77,14 +73,13 @@ export const status = Effect.fn("Job.status")(function* (settings: JobSettings) 
 
 type Decisions = Pick<(typeof Ledger)["Service"], "adopt" | "sendAgain" | "giveUp">
 
-/** Returns the tasks in their new state. The next run updates the rejects file. */
 const decide = Effect.fnUntraced(function* <E>(
   tasks: ReadonlyArray<number>,
   decision: (ledger: Decisions) => Effect.Effect<unknown, E>,
 ) {
   if (!Array.isArray(tasks) || !tasks.every(Number.isSafeInteger)) {
     const tasksText = describeValue(tasks)
-    return yield* new SettingInvalid({ setting: "tasks", expected: "a list of the numbers of tasks", found: tasksText })
+    return yield* new SettingInvalid({ setting: "tasks", expected: "a list of task numbers", found: tasksText })
   }
   const ledger = yield* Ledger
   if (!ledger.isShared) yield* ledger.holdInterrupted

@@ -1,6 +1,5 @@
 /**
  * The contents of a job folder:
- *
  * ```
  * ledger.db        the record of every item, task, and result (SQLite)
  * service.db       tasks of the embedded annotation service, if it is used

@@ -55,7 +55,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
-  /** Items, and their tasks, that waited at the last poll, because all experts who may judge them had done so. */
+  /** Items, and their tasks, that waited at the last poll for an expert who has not yet judged the item. */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
   /** Items, and their tasks, that no judge (a language model) of the service could vote on at the last poll. */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }

@@ -1,7 +1,4 @@
-/**
- * Rates the models whose completions were judged, from the ledger or from the pairs of a dataset (`DatasetVotes`).
- * Other processes can write to the ledger meanwhile. Gold items that were mixed in do not count.
- */
+/** Rates the models whose completions were judged. Gold items that were mixed in do not count. */
 import { Effect, Option, Result, Schema, type Stream } from "effect"
 import type { Leaderboard as Board } from "../domain/Leaderboard.ts"
 import * as FieldPath from "../io/FieldPath.ts"
@@ -23,10 +20,7 @@ export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions, Res
 
 /** A leaderboard of the items with the same value in a metadata field. */
 export interface LeaderboardGroup {
-  /**
-   * The value of the metadata field in all items of the group. A value that is not text is written as JSON. Null if the
-   * items have no value.
-   */
+  /** The items' value in the metadata field, as JSON if it is not text. Null if the items have no value. */
   readonly group: string | null
   /** Number of items, including items without models. */
   readonly items: number
@@ -79,10 +73,7 @@ const rated = Effect.fnUntraced(function* <E, R>(
   return sorted
 })
 
-/**
- * Rates the models by all results so far. Returns a leaderboard for each value of the metadata field `by`, such as
- * `source.name`: the value with the most items first, items without a value last. Without `by`, there is only one.
- */
+/** Rates the models once, or for each value of the metadata field `by`: most items first, items without value last. */
 export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   function* (by: string | undefined, settings: LeaderboardSettings) {
     yield* Kinds.check(settings, Leaderboard.optionKinds)

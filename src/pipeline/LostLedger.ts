@@ -9,7 +9,7 @@ import type { SettingInvalid } from "../io/SettingInvalid.ts"
 const advice = (group: string | undefined): string =>
   group === undefined
     ? "If you create a new ledger, and the earlier tasks have a group at the service, set `group` to the name of this group. A service that honors Idempotency-Key then returns the earlier tasks, and does not bill them again"
-    : `If you create a new ledger, also set \`group: ${JSON.stringify(group)}\`, the group of the last run's tasks, and keep all other settings. A service that honors Idempotency-Key then returns the tasks of the last run, and does not bill them again`
+    : `If you create a new ledger, keep all other settings, and set \`group: ${JSON.stringify(group)}\`. The tasks of the last run have this group. A service that honors Idempotency-Key then returns these tasks, and does not bill them again`
 
 /** An earlier run used the job folder, but the ledger has no record of the job. */
 export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
@@ -33,8 +33,7 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const files = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
   if (files.length === 0) return
   const record = yield* LedgerLocation.recordOf(location)
-  // If the first run was killed early, the ledger has the job's name, but no run. In this case, there is no dataset,
-  // and the ledger is not lost.
+  // A ledger with only the job's name is not lost if there is no dataset: the first run was killed early.
   if (record === "runs" || (record === "name" && !files.includes(dataset))) return
   const group = yield* Effect.orElseSucceed(fs.readFileString(JobFolder.group(directory)), () => "")
   const ledger = LedgerLocation.describe(location)

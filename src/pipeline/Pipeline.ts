@@ -62,7 +62,7 @@ export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 type Places<E1, R1, E2, R2> = Pick<Settings.Settings, "directory" | "ledger" | "job" | "newLedger"> &
   Settings.ServiceOf<E1, R1, E2, R2>
 
-/** Makes a pipeline value, for `run` or `prefstream run FILE`, with the errors and requirements of its parts. */
+/** Makes a pipeline for `run` or `prefstream run FILE`. Its type includes the errors and requirements of its parts. */
 export const make = <E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
   settings: Omit<Settings.Settings, "source"> & { readonly source: Source<E, R> } & Settings.ServiceOf<E1, R1, E2, R2>,
 ): Settings.Pipeline<E | E1 | E2, R | R1 | Exclude<R2, ServiceProfile | HttpClient.HttpClient>> =>
@@ -114,11 +114,7 @@ export const collect = <E, R>(
     Effect.provide(Flow.collect({ ...pipeline, ...options }), layer(pipeline)),
   )
 
-/**
- * Writes the dataset from all results that exist at the start, unless there are none or the dataset is up to date.
- * Works without source and service, while another process runs the job. Fails with `ThresholdsExceeded` if a value
- * exceeds its threshold, and with `LedgerMissing` if the job has no ledger.
- */
+/** Writes the dataset from all results so far, unless the dataset is up to date. Needs neither source nor service. */
 export const exportDataset = <E, R>(pipeline: Settings.Pipeline<E, R>, options: Reexport.ExportOptions = {}) =>
   Settings.checked<FileSystem.FileSystem | Path.Path>()(pipeline, () =>
     Effect.provide(

@@ -1,7 +1,6 @@
 /**
- * Predicts what a run would do, and sends and records nothing. If items may get further votes, totals have a minimum
- * and a maximum. Tasks and votes of items over the budget count only in `over_budget`. Tasks that `resubmit` would send
- * again are not counted.
+ * Predicts what a run would do. Sends and records nothing. If items may get further votes, the totals are ranges. Items
+ * that the budget does not allow count only in `over_budget`. Tasks that `resubmit` would send again are not counted.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -26,7 +25,7 @@ interface Range<A> {
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Planned tasks of earlier runs that the run would send, including those that exceeded an earlier budget. */
   readonly planned: number
-  /** Requests that create tasks: the `planned` and the new ones. Polls are not counted, at least one per task. */
+  /** Requests that create the `planned` and the new tasks. Polls are not counted. */
   readonly requests: number
   /** Minimum time to send the requests at the rate limit. Null without a limit. */
   readonly sending_seconds: number | null
@@ -36,7 +35,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     readonly requests: Range<number>
     /** Null if the settings have no price. */
     readonly cost: Range<string> | null
-    /** Maximum number of votes by people after judges, and their cost. Null if no items go to people. */
+    /** Maximum votes by people if judges are uncertain about all items, and the cost. Null if no items go to people. */
     readonly people: { readonly votes: number; readonly cost: string | null } | null
   } | null
   /** Null if the settings have no price. */

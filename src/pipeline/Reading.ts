@@ -1,7 +1,4 @@
-/**
- * Reads a source into the ledger and submits the new items. If at least one file has a usable record, warns of files
- * whose records were all rejected. Also warns if this run's items name no models, unlike an earlier run's items.
- */
+/** Reads a source into the ledger and submits the new items. Warns if all records of a file were rejected. */
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
 import type { Reject } from "../domain/Reject.ts"
@@ -15,7 +12,6 @@ import { plural } from "../io/Values.ts"
 import { furtherTermsOf } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/** Adds each file that the effect reads to `files`, and records all files in the ledger when the effect ends. */
 export const recordingInputs =
   (files: Array<InputFile>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -1,9 +1,8 @@
 /**
  * Rebuilds a dataset's rows from its vote table and its manifest. Compares the checksums of the data files. If only
  * Parquet files differ, this is a warning, because another version of Node compresses differently. Custom formats, the
- * card, and the report are not rebuilt. The times, costs, and rejects in card and report are only in the original
- * ledger. If a planned prompt has no votes, the vote table lacks this prompt. In this case, the splits are read from
- * the dataset, with a warning.
+ * card, and the report are not rebuilt. If a planned item has no votes, the splits are read from the dataset, with a
+ * warning, because splits depend on all planned prompts.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
@@ -11,7 +10,7 @@ import * as Dataset from "../dataset/Dataset.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import type { Finding } from "../dataset/file/Finding.ts"
 import { formatNames } from "../dataset/format/TrainerFormats.ts"
-import { count } from "../io/Values.ts"
+import { count, plural } from "../io/Values.ts"
 import * as Export from "./Export.ts"
 import * as ImportVotes from "./ImportVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
@@ -42,10 +41,7 @@ const isCustom = (path: string): boolean =>
 const rebuiltFiles = (files: ReadonlyArray<Manifest.DatasetFile>) =>
   new Map(files.flatMap((file) => (file.rows === null && !file.path.startsWith("formats/") ? [] : [[file.path, file]])))
 
-/**
- * Rebuilds a dataset from its votes, and lists differences. Fails with `DatasetUnreadable` if the manifest lacks
- * something that the rows depend on.
- */
+/** Rebuilds a dataset from its votes, and lists differences. Fails with `DatasetUnreadable` if settings are missing. */
 export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   directory: string,
   votes: ImportVotes.ImportSettings["votes"],
@@ -58,7 +54,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(
       "one campaign",
-      "all campaigns; a vote table does not tell campaigns apart",
+      "all campaigns, but a vote table does not contain the campaign of a vote",
     )
   }
   const job = yield* fs.makeTempDirectoryScoped({ prefix: "prefstream-rebuild-" })
@@ -72,7 +68,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       Effect.fnUntraced(function* ({ items }) {
         const table = planned > items ? yield* SplitTable.ofDataset(directory, manifest) : undefined
         if (table !== undefined) {
-          const actual = `votes on ${items} items: the splits of all items cannot be rebuilt from these votes, and were read from the dataset`
+          const actual = `votes on ${items} items. The splits depend on all planned items, and were therefore read from the dataset`
           add(Manifest.fileName, `votes on all ${planned} planned items`, actual, "warning")
         }
         const plannedFacts = { tools: manifest.tools === true, table }
@@ -111,11 +107,11 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       const { examples, pairs } = diff[kind]
       if (pairs === 0) continue
       const items = examples.map(({ item_id }) => item_id).join(", ")
-      const columns = kind === "changed" ? ` in ${Object.keys(diff.columns).join(", ")}` : ""
+      const columns = kind === "changed" ? ` (columns: ${Object.keys(diff.columns).join(", ")})` : ""
       add(
         votes.description,
         "the pairs of the dataset",
-        `after the rebuild, ${count(pairs, "pair")} ${kind}${columns}, for example those of item ${items}`,
+        `after the rebuild, ${count(pairs, "pair")} ${plural(pairs, "is", "are")} ${kind}${columns}, first item: ${items}`,
       )
     }
   }

@@ -32,8 +32,7 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   if (hasOwnCode) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  // A pair strategy is a function, which JSON cannot represent. Therefore, the digest contains the settings of the
-  // strategy.
+  // JSON cannot represent a function. Therefore, the digest contains the settings of the pair strategy.
   const compared = { ...Struct.pick(settings, settingNames), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))

@@ -32,9 +32,9 @@ export type RunStatus =
 
 /** Counts of earlier runs, without files that a later run has read again. */
 export interface EarlierCounts {
-  /** Records that earlier runs read. If a later run reads a file again, the earlier run does not count at all. */
+  /** Records that earlier runs read. A run is left out if a later run has read one of its files again. */
   readonly read: number
-  /** Rejected records of files that no later run has read; `rejects.jsonl` lists them. */
+  /** Rejected records of earlier runs, without files that a later run read again. `rejects.jsonl` lists the records. */
   readonly rejected: number
 }
 
@@ -75,10 +75,7 @@ export interface RunReport {
   readonly rejects: ReadonlyArray<RejectCount> | null
   /** The limit of rejected records, above which the run fails: a number, or a share of the records read (`1%`). */
   readonly max_rejects: RejectLimit | null
-  /**
-   * For each state, the number of tasks and of their items, over all campaigns. An item counts once per vote that its
-   * tasks ask for. Gold items are included.
-   */
+  /** Tasks and items by state, over all campaigns, with gold items. An item with n requested votes counts n times. */
   readonly tasks: StateCounts
   /** Maximum number of votes per item. */
   readonly votes: number
@@ -88,7 +85,7 @@ export interface RunReport {
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
-  /** Items that went from judges to people, over all campaigns; null if judges were never asked first. */
+  /** Items that went to people if judges were uncertain, over all campaigns. Null if no run used `peopleWhen`. */
   readonly routing: RoutingReport.RoutingReport | null
   /** Items whose results `ledger prune` removed. Datasets written later do not contain them. */
   readonly pruned: number
@@ -212,8 +209,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
   const input = campaign === null ? tasks : progress.inputOf(campaign)
   const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + input[state].items, 0)
-  // If the run read its whole campaign, with one vote per item, the states of tasks show the run's items. This avoids
-  // `count`, which is a query over all items.
+  // If the run read all items of its campaign, and each item has one vote, the counts of the campaign are also those of
+  // the run. In this case, the slow query `count` is not needed.
   const coversCampaign =
     readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>

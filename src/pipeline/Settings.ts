@@ -1,7 +1,4 @@
-/**
- * The settings of a pipeline. Before anything is opened, `check` checks their names and kinds, for programs without a
- * type check. `Submit` and `DatasetSettings` check ranges.
- */
+/** The settings of a pipeline. `check` checks names and kinds. `Submit` and `DatasetSettings` check ranges. */
 import { type Duration, Effect, type FileSystem, type Layer, type Path, Predicate, Struct } from "effect"
 import type { HttpClient } from "effect/http"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -22,18 +19,13 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
   extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects, and dataset. It is created if missing. */
   readonly directory: string
-  /**
-   * Whether to begin a new ledger if the ledger of a used job folder is gone. The run then submits all items again.
-   * Default false: the run fails with `LedgerLost`.
-   */
+  /** Whether to start a new ledger if the ledger is lost, and submit all items again. Default false: the run fails. */
   readonly newLedger?: boolean | undefined
   /** The items: `Source.files`, `Source.join`, `Source.make`, or a custom source. */
   readonly source: Source<E, R>
   /** Time after which a run stops waiting for results. Without it, a run waits as long as necessary. */
   readonly timeout?: Duration.Input | undefined
-  /**
-   * Time for in-flight requests to finish after the timeout. Default: the service's `requestTimeout` plus 5 seconds.
-   */
+  /** Time to finish requests in flight after the timeout. Default: the service's `requestTimeout` plus 5 seconds. */
   readonly grace?: Duration.Input | undefined
   /** Whether to poll each outstanding task once instead of waiting, and then export the results so far. */
   readonly once?: boolean | undefined
@@ -45,9 +37,7 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
 export interface ServiceOf<E1, R1, E2, R2> {
   /** The service: at an address (`ServiceProfile.layer`) or embedded (`AnnotationService.layerEmbedded`). */
   readonly service: Layer.Layer<ServiceProfile, E1, R1>
-  /**
-   * Client for a service with another interface (`AnnotationClient.layerProtocol`). Default: `AnnotationClient.layer`.
-   */
+  /** Client for a service with another API: `AnnotationClient.layerProtocol`. Default: `AnnotationClient.layer`. */
   readonly client?: Layer.Layer<AnnotationClient, E2, R2> | undefined
 }
 

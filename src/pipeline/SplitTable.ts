@@ -1,7 +1,7 @@
 /**
  * Assigns a split to each item before any row is written. An item's split depends on its prompt and on earlier prompts.
- * Therefore, additional data and results do not change the split. There are two exceptions: near-duplicates of pruned
- * items, and splits by a metadata field (`SplitGroups`). A `SplitTable` is valid only for the ledger snapshot that
+ * New items and results therefore do not change earlier splits, unless items are split by a metadata field. If an item
+ * is pruned, its near-duplicates may change their split. A `SplitTable` is valid only for the ledger snapshot that
  * `make` has read. Memory: 8 bytes per item, and the memory of `Splits`.
  */
 import { Effect, Stream } from "effect"
@@ -33,10 +33,7 @@ export interface SplitReport extends Pick<
 > {}
 
 export interface SplitTable {
-  /**
-   * Returns an item's split. If the table is from `make`, pass items in the order in which they were planned. If the
-   * table is from `ofDataset`, pass items in any order.
-   */
+  /** Returns an item's split. If the table is from `make`, pass the items in the order in which they were planned. */
   readonly splitOf: (item: Planned) => Split
   readonly planned: number
   readonly report: SplitReport
@@ -66,7 +63,7 @@ const warnOfShares = Effect.fnUntraced(function* (
   })
   if (missed.length === 0) return
   yield* Effect.logWarning(
-    `the groups of items with the same ${by} are too large for the requested shares: ${missed.join(", ")}. If an item is a near-duplicate of an item in another group, both groups count as one. For splits closer to the requested sizes, set \`splitBy\` to a field with smaller groups`,
+    `the splits differ from the requested shares: ${missed.join(", ")}. All items with the same ${by} are in one split, together with their near-duplicates. For splits closer to the requested shares, set \`splitBy\` to a field with fewer items per value`,
   )
 })
 
@@ -76,7 +73,11 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   const expected = "a field of the items' metadata"
   const path = yield* Effect.catchTag(fieldOf(by), "GroupsInvalid", ({ by }) =>
     Effect.fail(
-      new SettingInvalid({ setting: "splitBy", expected, found: `${JSON.stringify(by)}, which is not a field path` }),
+      new SettingInvalid({
+        setting: "splitBy",
+        expected,
+        found: `${JSON.stringify(by)}; write a nested field as source.user`,
+      }),
     ),
   )
   const keys = NumberList.make(Float64Array)
@@ -90,7 +91,7 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   })
   const { crossSplitNearDuplicates, groups, splitOf } = yield* table.assign
   if (by !== undefined && groups === undefined && keys.length() > 0) {
-    return yield* new SettingInvalid({ setting: "splitBy", expected, found: `${by}, which no item has` })
+    return yield* new SettingInvalid({ setting: "splitBy", expected, found: `${by}; no item has this field` })
   }
   if (groups !== undefined) yield* warnOfShares(options.shares, keys.length(), splitOf, by!)
   const all = keys.view()

@@ -1,7 +1,6 @@
 /**
- * Stops work after a timeout or a signal. The work starts nothing new, and gets a grace time for requests in flight.
- * After the grace time, the work is abandoned, and the next run continues or repeats it. Nothing is recorded once the
- * ledger is closed.
+ * Stops work after a timeout or a signal. Requests in flight get a grace time to finish. After the grace time, the work
+ * is abandoned, and the next run continues or repeats the work. Nothing is recorded once the ledger is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
@@ -70,8 +69,8 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
   )
 
 /**
- * Runs `effect` until it ends, or until `stop` succeeds. After `stop`, the effect is interrupted. It may finish until
- * the grace time is over, or until `abandon` succeeds. `exit` is undefined if the effect has not finished by then.
+ * Runs `effect`. When `stop` succeeds, the effect is interrupted. Uninterruptible work can still finish until the grace
+ * time is over or `abandon` succeeds. If the effect has not ended when `until` returns, `exit` is undefined.
  */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,

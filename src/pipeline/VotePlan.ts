@@ -1,7 +1,6 @@
 /**
- * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The caller sets the
- * experts' accuracy, or takes the accuracy from a pilot. The plan includes all items of the input, even items that a
- * job already has. Gold items that a run would mix in are not included.
+ * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The plan includes all
+ * items of the input, even items that a job already has. Gold items that a run would mix in are not included.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -35,11 +34,7 @@ export interface PilotExpert {
 
 export const minGoldVotes = 10
 
-/**
- * The experts of a job with their accuracies. With at least 10 votes on items with a known answer, an expert's accuracy
- * is the share of right votes on these items. Otherwise, the accuracy is the expert's reliability by all votes and
- * known answers (Dawid & Skene, 1979).
- */
+/** The experts of a job. Accuracy is based on at least 10 votes on gold items, or else on all votes (Dawid–Skene). */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {
     yield* Kinds.check(settings, {})
@@ -130,7 +125,7 @@ export class NothingToPlan extends Schema.TaggedError<NothingToPlan>()("NothingT
 
 const isExperts = (value: unknown) => typeof value === "number" || (Array.isArray(value) && value.every(isObject))
 const kinds: Kinds.Kinds = {
-  experts: ["a number, or a list of the experts of a pilot", isExperts],
+  experts: ["the accuracy of a vote as a number, or the list that `Pipeline.pilot` returns", isExperts],
   targetAccuracy: Kinds.number,
 }
 

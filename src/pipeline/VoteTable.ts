@@ -1,7 +1,7 @@
 /**
  * All votes of a ledger as JSON Lines or CSV, with real names or `pseudonyms`. From this table, `prefstream import`
- * makes a ledger that gives the same pairs. If a result has several votes, its annotations are left out, except flags
- * and decisions. Only one batch at a time is in memory.
+ * makes a ledger that gives the same pairs. A result with several votes is written without annotations other than
+ * flags and decisions.
  */
 import { Array as Arr, Effect, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"

@@ -1,4 +1,4 @@
-/** Fails if a worker with due tasks sends no requests for `limit`, or gets no answers while other workers do. */
+/** Fails if a worker with due tasks sends no requests for `limit`, or if only other workers get answers. */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -25,7 +25,7 @@ export const stallLimit = Duration.minutes(10)
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** A worker without answers has stalled if another got one this much later. Otherwise, the service may be down. */
+/** A worker has stalled if another worker's last answer is this much newer. Otherwise, the service may be down. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
@@ -34,7 +34,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   /** Maximum time without progress. It must be longer than a request can take. */
   readonly limit: Duration.Duration
-  /** Called with two times of `SteadyClock` in milliseconds. Having no due task counts as progress. */
+  /** Called after each check, with `SteadyClock` times in milliseconds. If no task is due, this counts as progress. */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)

@@ -60,14 +60,13 @@ export interface WorkerOptions {
   readonly parts?: number | undefined
   /** Called with the worker's name before the worker joins the other workers. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /** Called if the worker stalls. May exit the process. By default, `run` fails after hanging operations end. */
+  /** Called if the worker stalls. May exit the process. Default: `run` fails, but first waits for open operations. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
 /** The default of `lease`: 35 seconds. */
 export const defaultLease = Duration.seconds(35)
 
-/** Interval of checks for tasks that others have abandoned, and for changes without a notification. */
 const refreshInterval = Duration.seconds(2)
 
 /** Delay before a restart. It doubles with each failure without progress, up to a maximum below `Watchdog.stallLimit`. */
@@ -83,7 +82,6 @@ const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold", "
 /** Failures for which a retry does not help. After an `SqlError`, the worker has to reconnect to the ledger. */
 const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
-/** Runs the effect again after a temporary failure. The delay doubles while `progress` returns the same number. */
 const retrying = Effect.fnUntraced(function* <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
@@ -115,7 +113,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** This many renewals take longer than a lease. Within a lease, a worker notices that it has lost its parts. */
+  /** A worker that has lost a part stops within a lease. After this many renewals, more than a lease has passed. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
@@ -173,7 +171,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // The part's previous owner may have polled less often. This limits the time until the next poll.
+          // Another worker may have set a later time for the next poll of these tasks. Now, it is at most `max` away.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,
@@ -204,8 +202,8 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // The locks of the cluster apply to the whole database, in which several schemas may have a job 1. Therefore, the
-  // prefix ends with a hash of schema and job, which the channel's name contains.
+  // The prefix must be unique in the database, in which several schemas may have a job 1. The last 8 characters of the
+  // channel's name are a hash of the schema and the job.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const singletons = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))
@@ -213,7 +211,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // This layer is built last and closed first. Other workers then take the parts while requests in flight finish.
+  // Built last, this layer is closed first: other workers take its parts before this worker's last requests finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)
@@ -262,7 +260,7 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
   const isLost = (cause: Cause.Cause<unknown>) => {
     const failure = Cause.squash(cause)
     if (isSqlError(failure)) return hasJoined && !finalReasons.includes(failure.reason._tag)
-    // After a lost connection, a command may have locked the ledger. The worker then waits for the end of the command.
+    // While this worker was disconnected, a command may have locked the ledger. The worker retries until the lock ends.
     return hasJoined && isFileLockError(failure)
   }
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(

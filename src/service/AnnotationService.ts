@@ -1,10 +1,7 @@
 /**
  * The annotation service. It implements the whole contract over HTTP, and adds a dashboard, an annotation page for
- * people, and automatic experts. Client and service use the same definition of the contract.
- *
- * Guarantees: the service stores a task durably before it answers the request that creates it. Every response other
- * than 2xx is a problem (RFC 9457). Only failed requests are logged. `ApiGuide` describes the behavior that the
- * contract does not define.
+ * people, and automatic experts. A task is stored durably before its creation is confirmed. Every response other than
+ * 2xx is a problem (RFC 9457). Only failed requests are logged.
  */
 import { Effect, type Layer } from "effect"
 import type { HttpServer } from "effect/http"

@@ -62,14 +62,11 @@ export interface ServiceOptions {
   /**
    * Whether to end a task if automatic experts cannot give all its votes. Default false: the task stays open.
    * - If an expert has no answer to a prompt, the prompt is closed with the votes that it has.
-   * - A task is canceled if it would end without votes, or needs more votes per prompt than there are experts. The next
-   *   start of the service reopens such a task.
+   * - If this would close a task without any votes, the task is canceled. A task is also canceled if it asks for more
+   *   votes per prompt than there are experts. The next start of the service reopens these canceled tasks.
    */
   readonly cancelUnanswered?: boolean | undefined
-  /**
-   * Whether a person may vote again on the same prompt and completions in a group of tasks, if nobody else is left. Such
-   * a vote is marked `repeated`. Default false: the item waits for another person.
-   */
+  /** Whether a person may vote again on an item of a group of tasks if nobody else is left. Default false. */
   readonly allowRepeatedVotes?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined
@@ -83,10 +80,7 @@ export interface ServiceOptions {
   readonly publicUrl?: string | undefined
   /** Hosts, such as `images.example.org`, from which texts may show images over https. Default: none. */
   readonly imageHosts?: ReadonlyArray<string> | undefined
-  /**
-   * Whether webhooks to private networks and to this machine are allowed. Default false. If only this machine can reach
-   * the service, webhooks to this machine are always allowed.
-   */
+  /** Whether webhooks to private networks, and to this machine if others can reach it, are allowed. Default false. */
   readonly allowPrivateWebhooks?: boolean | undefined
 }
 
@@ -101,8 +95,7 @@ const taskHandlers = (limits: RequestLimits.RequestLimits, defaultVotes: number)
         create: Effect.fnUntraced(function* ({ headers, payload, request }) {
           yield* RequestLimits.check(payload, limits)
           const { name: organization } = yield* Organization
-          // The store needs the bytes of the body, to compare requests with the same idempotency key. `payload` was decoded
-          // from these bytes. `arrayBuffer` returns them again.
+          // The store compares the bytes of requests with equal idempotency keys. `arrayBuffer` can be read repeatedly.
           const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
           const { group, group_size, voters, votes = defaultVotes } = payload
           const task = yield* store

@@ -101,7 +101,7 @@ export const openInput = Effect.fnUntraced(function* (
   )
   const mayNameModels = layout.reads === "parts" && layoutOptions.model === undefined && fileModels.size > 1
   const modelNote = mayNameModels
-    ? "; if most files have the same number of completions for most prompts, models are named after the files"
+    ? "; models are named after the files, unless the number of completions per prompt often differs between files"
     : ""
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),

@@ -146,10 +146,7 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
   )?.path
 }
 
-/**
- * Suggests `modelPath` if records name their models. The option is not set automatically, because gold answers may name
- * models by their files.
- */
+/** Only suggests `modelPath`. With this option, gold answers that contain the name of a file would match no model. */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
   return member === undefined

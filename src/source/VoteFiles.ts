@@ -39,10 +39,7 @@ interface Detection {
   readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
-  /**
-   * Whether the choices of the first records are numbers from 1. If true, a later choice below 1 ends the import with
-   * an error: 0 might mean a tie or the first completion.
-   */
+  /** Whether the first choices are numbers from 1. If true, a later choice below 1 is an error: 0 may mean a tie. */
   isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }
@@ -153,7 +150,7 @@ const expectedItems =
   "expected all completions of an item in one record, as in layouts items, wide, and pairs: set `completions` to a path per completion, or to the path of a list"
 
 const zeroProblem = ({ place: { line, row } }: Row): string =>
-  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1. This choice might mean a tie, or completions might be numbered from 0. Earlier votes are already in the job folder, and may be wrong. Import all votes again, into a new job folder. If 0 means a tie, use ${OptionText.set({ choiceAs: "number" })}. Otherwise, use ${OptionText.of("choiceMap")} with the meaning of each number`
+  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1. Earlier votes are already in the job folder, and may be wrong. Import all votes again, into a new job folder. If 0 means a tie, set ${OptionText.set({ choiceAs: "number" })}. If 0 means the first completion, set ${OptionText.set({ choiceAs: "index" })}. Otherwise, set the meaning of each number with ${OptionText.of("choiceMap")}`
 
 const readingOf = ({ choiceAs, choiceMap }: VoteFields.VoteOptions) => {
   if (choiceMap === undefined) return Result.succeed(choiceAs === undefined ? undefined : { kind: choiceAs })

@@ -1,8 +1,7 @@
 /**
  * Writes that arrive during a commit share the next transaction. A write is durable when its effect succeeds. If the
- * transaction fails, all its writes fail and are rolled back. If the disk fails after the commit, the writes fail, but
- * may be stored. Deadlocks and serialization errors are retried up to five times. A queued write runs before the scope
- * closes, even if nobody waits for it.
+ * transaction fails, all its writes fail, and none is stored. There is one exception: if the disk fails after the
+ * commit, the failed writes may be stored. A queued write runs before the scope closes, even if nobody waits for it.
  */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"

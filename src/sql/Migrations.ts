@@ -88,7 +88,7 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient
   yield* exist(options)
-  // Without migrations, the migrator only creates the table of applied migrations, which `check` reads.
+  // This call applies no migration. It creates the table of applied migrations, which `check` reads.
   yield* Migrator.make({})({ loader: Migrator.fromRecord({}), table })
   const isNewest = Effect.map(check(options), ({ found, newest }) => found === newest)
   if (yield* isNewest) return

@@ -26,7 +26,7 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/** After a webhook arrives, tasks are polled less often for this many milliseconds: more webhooks are expected. */
+/** For this many milliseconds after a webhook, tasks are polled less often, because more webhooks may follow. */
 const hintedSpan = Duration.toMillis("1 hour")
 
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
@@ -106,11 +106,11 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     reported.waiting.add(forJudges)
     if (forJudges) {
       return yield* Effect.logWarning(
-        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and the service has no language model left that can vote. Start the service with more language models. People get no further items of this job until language models have voted on ${plural(waiting, "this item", "these items")}`,
+        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: the service has no language model left that can vote on ${plural(waiting, "this item", "these items")}. Start the service with more language models. Until these have voted, people get no further items of this job`,
       )
     }
     yield* Effect.logWarning(
-      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all experts who may judge ${plural(waiting, "it", "them")} have already judged ${plural(waiting, "this item, or another item with the same content", "these items, or other items with the same content")}. Invite another expert. If the job repeats items on purpose, start the service with \`allowRepeatedVotes\`. If the repeated items are gold items, start the service with the job's file of gold items`,
+      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: every expert who may judge ${plural(waiting, "this item", "these items")} has already judged ${plural(waiting, "it, or an item", "them, or items")} with the same content. Invite another expert. To let experts judge the same content again, start the service with \`allowRepeatedVotes\`, or for gold items, with the job's file of gold items`,
     )
   })
 
@@ -263,7 +263,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If all due tasks are in flight, `millis` is 0. A pause of `firstPollDelay` then prevents a busy loop.
+      // If all due tasks are in flight, `millis` is 0, so a fixed pause prevents a busy loop.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

@@ -41,7 +41,7 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
     Predicate.isString,
   )
 
-/** The name of an automatic expert shows its kind. The pseudonym does not, so `kind` is added beside the pseudonym. */
+/** A pseudonym hides whether the expert is a person, so the `kind` of an automatic expert is added. */
 const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {
   const role =
     Predicate.isString(expert) && (ExpertKind.of(kind) ?? ExpertKind.of(ofAll)) === null

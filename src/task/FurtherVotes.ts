@@ -13,9 +13,9 @@ import { plural } from "../io/Values.ts"
 export interface ItemChoice {
   /** The items that should get another vote. The first items need it most. */
   readonly wanted: ReadonlyArray<ItemPlace>
-  /** Maximum number of these items for which a vote is planned now. */
+  /** Maximum number of items from `wanted` that get another vote now. */
   readonly atOnce: number
-  /** At the time of the choice, the number of the job's votes whose tasks were no longer open. */
+  /** Number of the job's votes whose tasks had ended when the items were chosen. */
   readonly ended: number
 }
 
@@ -24,10 +24,6 @@ export type ChooseItems = (
   terms: FurtherTerms,
 ) => Effect.Effect<ItemChoice, JudgmentsError, LedgerReader>
 
-/**
- * Calls `choose` for a campaign; by default, for the campaign of the last run. Returns `None` if no run of the job has
- * set a range of votes per item.
- */
 const chosenBy = Effect.fnUntraced(function* (choose: ChooseItems, of?: number) {
   const ledger = yield* Ledger
   const terms = yield* ledger.furtherTerms

@@ -72,7 +72,7 @@ const identified = (record: VoteRecord): Identified =>
     },
   })
 
-/** Number of records to import now. The last item waits, because more of its records may follow. */
+/** Leaves out the records of the last item, because the next records may belong to the same item. */
 const wholeItems = (records: ReadonlyArray<Identified>): number => {
   const itemId = records.at(-1)?.item?.itemId
   const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)
@@ -92,11 +92,7 @@ const kinds: Kinds.Kinds = {
   maxRejects: ["a whole number, or a percentage up to 100%", RejectLimit.isLimit],
 }
 
-/**
- * Reads votes into the ledger. A stopped import can be started again. Fails with the error of `records`, with
- * `TooManyRejects`, with `TermsChanged` if guidelines or task type changed without `newCampaign`, and with
- * `FileLockError` while another process reads the job's input.
- */
+/** Reads votes into the ledger. A stopped import can be started again: votes in the ledger count as duplicates. */
 export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>(
   records: Stream.Stream<VoteRecord, E, R>,
   options: ImportOptions = {},
@@ -247,10 +243,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     }
   })
 
-  /**
-   * Writes the waiting records. After a failure of the input, the last item's records are left out, because the item
-   * may have further records.
-   */
+  /** After a failure of the input, the last item is left out, because some of its records may be missing. */
   const takeRest = (hasFailed: boolean) => {
     const last = waiting.findLast(({ item }) => item !== undefined)?.item?.itemId
     return step(hasFailed ? waiting.filter(({ item }) => item === undefined || item.itemId !== last) : waiting, false)

@@ -1,7 +1,4 @@
-/**
- * An item with its imported votes, which become the result of its task in the ledger. Votes, decision, and flags refer
- * to the completions in the order of the task, even if a record has another order.
- */
+/** An item with its imported votes. Indices refer to the completions in the order of the task, not of the record. */
 import { Array as Arr, Record, Schema, Struct } from "effect"
 import * as Decision from "../domain/Decision.ts"
 import { type Flag, flagsIn } from "../domain/Flag.ts"

@@ -30,9 +30,8 @@ export interface PlanOptions extends RunTerms, DrawOptions {
    */
   readonly keepReordered?: boolean | undefined
   /**
-   * Maximum number of items that are read, but not sent yet. At this limit, reading waits until items are sent, so that
-   * an endless source does not fill the ledger. If workers share the job, this option has no effect. Default: no limit.
-   * Without a limit, the whole input is read early, so that all rejects are known.
+   * Maximum number of items that are read, but not sent yet. At this limit, reading waits until items are sent.
+   * Default: no limit. If workers share the job, this option has no effect.
    */
   readonly maxPlanned?: number | undefined
   readonly batch?: Batch.BatchLimits | undefined
@@ -51,7 +50,6 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   options: PlanOptions & {
     readonly draw: Draw
     readonly mix: GoldItems.Mix
-    /** Maximum number of votes that a task can ask for. */
     readonly maxTaskVotes: number
   },
   counter: RejectLimit.Counter,
@@ -118,7 +116,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       rejected: counts.rejected + rejects.length,
     }
     const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
-    // Items of an incomplete batch are not in the ledger yet. They count in a later step, which completes the batch.
+    // Items of an incomplete batch are not in the ledger yet, so `recorded` leaves them out.
     const waiting = batches.waiting().length
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     const beyond = yield* ledger.record(run, {
@@ -145,10 +143,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /**
-   * After this many records, reading waits until all planned tasks are sent. One wait may end before the tasks of the
-   * latest step are sent, so this is half of `maxPlanned`.
-   */
+  /** Number of records to read before a wait for the sender. A wait may end early, so this is half of `maxPlanned`. */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {
@@ -168,7 +163,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
-        // `identify` copies the record's text. Until then, the text keeps a whole chunk of the input in memory.
+        // Without the copy that `identify` makes, the record's text would keep a whole chunk of the input in memory.
         const identified = Result.map(record, identify)
         gathered.push(identified)
         bytes += sizeOf(identified)
@@ -177,7 +172,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       const isFull = gathered.length >= stepRecords || bytes >= maxBytes
       if (isFull || (yield* SteadyClock.now) - flushedAt >= stepMillis) yield* flush()
     }),
-    // The last records do not wait for sending: after a failure of the source, no further task should be sent.
+    // Unlike `flush`, this does not wait for the sender, so that the run ends soon after a failure of the source.
     () => step(gathered, false),
   )
   yield* counter.end

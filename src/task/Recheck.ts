@@ -16,7 +16,6 @@ import type { Issue } from "./ledger/schema/Model.ts"
 
 export const failedStatusReason = (status: string): string => `the service reports the status ${status}`
 
-/** Returns the `seq` of each task to resubmit: the service confirms the failure, or has never accepted the task. */
 export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
   const client = yield* TaskClient

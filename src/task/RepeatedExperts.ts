@@ -1,7 +1,4 @@
-/**
- * Warns as soon as an expert has judged an item more than once, in one task or in several. Only the expert's first vote
- * counts, so a person may stop the run before paying for more such votes.
- */
+/** Warns as soon as an expert has judged an item more than once. Only the expert's first vote counts. */
 import { Effect, Option, Predicate, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { excerpt } from "../io/Values.ts"
@@ -46,7 +43,7 @@ export const make = (ledger: {
         const first = isTwice ? { taskId } : before.find((other) => other.experts.get(prompt)?.includes(expert))
         if (first === undefined || ++repeated > 1) continue
         yield* Effect.logWarning(
-          `${taskId}: ${excerpt(expert, 60)} already judged ${JSON.stringify(excerpt(prompt, 60))} in ${first.taskId}. Only an expert's first vote on an item counts. To avoid paying for more such votes, stop the run, and ask the service for more experts or set fewer votes per item (\`votes\`)`,
+          `${taskId}: ${excerpt(expert, 60)} already judged ${JSON.stringify(excerpt(prompt, 60))} in ${first.taskId}. The second vote is paid for, but does not count. To avoid more such votes, stop the run. Then set fewer votes per item (\`votes\`), or ask the service for more experts`,
         )
       }
     }

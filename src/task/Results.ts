@@ -37,9 +37,8 @@ const kinds: Kinds.Kinds = {
 const ofAllVotes = ["agreement", "expert", "ranking", "rationale", "tie", ...Assessment.names] as const
 
 /**
- * Splits a judgment into one judgment per vote. The first of them has the flags and a lead's decision. The judgment is
- * not split if it lists fewer than two votes. Without a lead's decision, it is also not split if a `tally` of the votes
- * gives another choice than the judgment. `missingVotes` is the number of votes that the task did not get.
+ * Splits a task's judgment into one judgment per vote. The first of them gets the flags and a lead's decision. If the
+ * service's choice is not the winner of the votes, and no lead has decided, the judgment stays whole.
  */
 const perVote = (whole: Judgment, asks: number): ReadonlyArray<Judgment> => {
   const { annotations, bestCompletionIndex, completions } = whole
@@ -116,8 +115,6 @@ export type JudgmentsError = SqlError | NoSuchCampaign | SettingInvalid | Expert
  * The judgments of a campaign (a number, or `"all"`), in the order in which their items were planned. Each item of a
  * task has one judgment, or one for each vote if the task asks for several. Default: the campaign of the last run that
  * has read anything. Gold items that were mixed in are included (`isCheck`).
- *
- * @param paths where the service puts annotations, if not in the default fields
  */
 export const ofCampaign = (
   campaign?: number | "all",
@@ -141,7 +138,7 @@ export interface PlacedItem extends ItemPlace {
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt, so that the item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** Whether no expert who may vote gave an answer. People must then judge the item, unless its answer is known. */
+  /** Whether the item has no vote, because the experts who may vote have no answer to it. */
   readonly isUnanswered: boolean
   readonly hasGold: boolean
 }
@@ -198,10 +195,7 @@ const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Strea
     Stream.flattenArray,
   )
 
-/**
- * The judged items of a campaign, each with the judgments of its votes, in order. With `"all"`, an item occurs once for
- * each campaign that judged it. Only one batch at a time is in memory.
- */
+/** The judged items of a campaign, in order. With `"all"`, an item occurs once for each campaign that judged it. */
 export const items = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
@@ -224,10 +218,7 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/**
- * Returns the stream `items`, and a function that counts the items without a judgment among the items read so far. Gold
- * items that were mixed in are not counted.
- */
+/** `unjudged` counts the items without a judgment among the items read so far, except mixed-in gold items. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unanswered = 0

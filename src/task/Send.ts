@@ -30,7 +30,7 @@ class KeyExpired extends Data.TaggedError("KeyExpired") {}
 /** The task may exist. The service ignores idempotency keys, so another request could create a second task. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
-const stoppedBetween = "the run was stopped between the first and the last of the requests that create the task"
+const stoppedBetween = "the run was stopped between two attempts to create the task, so the task may exist"
 
 /** If claiming a task takes longer than this, the claim is extended, because the machine may have slept. */
 const maxClaimTime = Duration.toMillis("2 seconds")
@@ -41,7 +41,7 @@ const mayBeOneItem: ReadonlySet<number> = new Set([400, 422, 451])
 export type SendError = SqlError | AnnotationClientError
 
 export interface SendOptions {
-  /** Failures before a restart. If they ended the last `send`, tasks are sent singly until the service accepts one. */
+  /** The streak of an earlier `send`. If failures ended that `send`, tasks are first sent one at a time. */
   readonly earlier?: FailureStreak.FailureStreak | undefined
   /** A latch. It is opened whenever no planned task is left, while the input is still being read. */
   readonly starved?: Latch.Latch | undefined
@@ -179,7 +179,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (task.itemCount === 1 || !mayBeOneItem.has(reason.status)) {
           return yield* refuse(task, failure.message, reason.status, reason.detail)
         }
-        // If this refusal ends the run, `sendHalves` plans both halves of the task without sending them.
+        // If this refusal ends the run, both halves stay planned: after a failure of `halt`, `sendOne` sends nothing.
         yield* end(streak.refused(reason.status, reason.detail))
         return yield* sendHalves(task, yield* ledger.request(task.seq))
       case "TooLarge": {

@@ -1,7 +1,7 @@
 /**
- * Submits tasks in one run. First, the run decides about tasks that earlier runs were sending when they ended. Then, it
- * plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are finished
- * and recorded. The ledger also records the reason of the failure.
+ * Submits tasks in one run. First, the run decides about tasks that earlier runs were sending when they ended. Then,
+ * the run plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are
+ * finished and recorded.
  */
 /* oxlint-disable max-lines -- options, their checks, and the run */
 import {
@@ -44,15 +44,11 @@ import { send, type SendError } from "./Send.ts"
 export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** Gold items to mix into the new items. */
   readonly gold?: GoldItems.GoldOptions | undefined
-  /**
-   * Whether changed guidelines or a changed task type start a new campaign, which judges all items again. Default: the
-   * run fails with `TermsChanged`.
-   */
+  /** If guidelines or task type changed, judge all items again in a new campaign. Default: fail with `TermsChanged`. */
   readonly newCampaign?: boolean | undefined
   /**
-   * Tasks of earlier runs that are in one of these states are sent again, as new, billable tasks. The run polls each of
-   * these tasks first. If the service does not confirm the failure, the task is not sent again (see `Recheck`).
-   * Default: no states.
+   * Tasks of earlier runs in these states are sent again, as new, billable tasks. The run first polls each task. If the
+   * service does not confirm the failure, the task is not sent again. Default: no states.
    */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
@@ -111,16 +107,13 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,
-  /**
-   * The number of votes that a jury has to give, and the lower number that the service allows per task. Absent if the
-   * service cannot limit votes to people or judges.
-   */
+  /** The number of judges' votes per item, and the service's limit per task. Absent if the service lacks `voters`. */
   jury: Schema.optionalKey(Schema.Struct({ votes: Schema.Int, maxVotes: Schema.Int })),
 }) {
   override get message() {
     if (this.jury !== undefined) {
       const { maxVotes, votes } = this.jury
-      return `\`peopleWhen\` requires a service that accepts ${votes} votes in one task, so that ${votes} different judges vote. The openapi.json of ${this.service} ${maxVotes === 0 ? "declares no number of votes" : `allows at most ${plural(maxVotes, "one vote", `${maxVotes} votes`)}`} for a task. In separate tasks, one judge could vote several times on an item. Lower \`votes\`, or raise the service's limit`
+      return `\`peopleWhen\` requires a service that accepts ${votes} votes in one task, but the openapi.json of ${this.service} ${maxVotes === 0 ? "declares no number of votes" : `allows at most ${plural(maxVotes, "one vote", `${maxVotes} votes`)}`} for a task. Lower \`votes\`, or raise the service's limit`
     }
     return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, but ${this.service} does not: omit \`peopleWhen\`, or use an annotation service that declares \`voters\`, such as prefstream serve`
   }
@@ -235,10 +228,6 @@ export interface RunOptions extends SubmitOptions {
 /**
  * Reads `records` into the ledger and sends planned tasks, until both are done. If workers share the job, they send,
  * and this function only reads. Returns the counts of the input and of all tasks.
- *
- * Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`,
- * `UnusableGold`, `MembersUnknown`, `VotersNotTaken`, an `AnnotationClientError` that affects every task, or
- * `FileLockError` if another process reads.
  */
 export const submit = <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
@@ -287,7 +276,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   if (options.onGroup !== undefined) yield* options.onGroup(run.group)
   if (options.newCampaign === true && Option.contains(before, run.campaign)) {
     yield* Effect.logWarning(
-      `\`newCampaign\` started no campaign, because the guidelines are those of campaign ${run.campaign}: only items that are new to it are judged`,
+      `\`newCampaign\` has no effect, because guidelines and task type have not changed: campaign ${run.campaign} continues, and judges only new items`,
     )
   }
   if (group !== undefined && group !== run.group) {

@@ -68,10 +68,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/**
- * Creating one task may take several requests. Runs `body` once for each of these requests. `body` causes a fault at
- * the request for which `isIt` returns true.
- */
+/** Runs `body` once for each request that creating a task takes. `isIt` returns true for this request. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,
@@ -81,10 +78,7 @@ const atEachRequest = Effect.fnUntraced(function* <E, R>(
   return yield* Effect.forEach(Arr.range(1, perTask), (n) => trial(subject, (it) => body(it, (nth) => nth === n)))
 })
 
-/**
- * After a lost answer, at most this number of tasks may be `in_doubt`: unknown whether the service created them. If the
- * service honors idempotency keys, no task may be `in_doubt`, because the request is repeated.
- */
+/** The maximum number of tasks `in_doubt` after a lost answer. With honored idempotency keys, requests are repeated. */
 const maxDoubts = ({ settings }: Subject) => (settings?.idempotencyKey === "honored" ? 0 : 1)
 
 const duringCreation = (fault: ProxyFault, doubts = maxDoubts, requestTimeout: Duration.Input = "30 seconds") =>
@@ -241,7 +235,7 @@ export const table = Effect.fnUntraced(function* (subjects: ReadonlyArray<Subjec
       : Result.match(result, {
           onFailure: ({ detail }) => `**failed**: ${detail.replaceAll(/[|\n]/g, " ")}`,
           onSuccess: ({ doubts, paid, runs, sentAgain }) =>
-            `${runs} × 4 prompts, ${paid} paid${doubts > 0 ? `, ${doubts} in doubt` : ""}${sentAgain > 0 ? `, ${sentAgain} sent again` : ""}`,
+            `runs of 4 prompts: ${runs}, prompts paid: ${paid}${doubts > 0 ? `, tasks in doubt: ${doubts}` : ""}${sentAgain > 0 ? `, prompts sent again: ${sentAgain}` : ""}`,
         })
   const row = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
   const markdown = [

@@ -23,7 +23,7 @@ export interface TrialJob extends Pick<Subject, "completions" | "name" | "prompt
 
 export const best = 'The best, "quoted" & <tagged>'
 
-/** Each task has its best completions at other indices. So the results of one task are wrong for another task. */
+/** The tasks have their best completions at different indices, so that exchanged results of two tasks are wrong. */
 export const itemsOf = ({ completions = 2 }: Pick<Subject, "completions">) =>
   ["When?", "Wo — größer?", "<b>Why</b> & how?", "What\nis\nit?"].map((prompt, i) => {
     const right = i < 2 ? i : completions + 1 - i

@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (target: string) {
     }).pipe(Effect.uninterruptible)
     const cut = Effect.andThen(NodeServer.cut(request), Effect.never)
     return yield* (faultOf(nth) ?? ((exchange: Exchange) => exchange.forward))({ cut, forward })
-    // If the client disconnects, a fault that never ends (`silenceAfterActing`) is interrupted.
+    // `silenceAfterActing` never ends by itself. The server interrupts it when the client disconnects.
   }).pipe(Effect.interruptible)
   const server = yield* Layer.build(NodeServer.layer())
   yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))

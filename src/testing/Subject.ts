@@ -1,7 +1,7 @@
 /**
- * A protocol and a fake of its service, which the suite tests together. The fake is a real HTTP server on loopback,
- * faithful to the service's public description, without faults of its own. If the service lists results in pages,
- * pages of the fake should have one result, so that a protocol that reads only the first page fails.
+ * What the suite tests: a protocol, with a fake of its service. The fake is a real HTTP server on loopback. The fake
+ * follows the service's public description, and causes no faults. If the service lists results in pages, the fake
+ * should return one result per page. A protocol that reads only the first page then fails.
  */
 import type { Schema } from "effect"
 import type { ServiceSettings } from "../api/ServiceProfile.ts"
@@ -15,10 +15,7 @@ export interface JudgingOptions {
   readonly wrong?: boolean | undefined
   /** Whether a task's response contains each result twice. Ignored if the service's format cannot repeat results. */
   readonly repeated?: boolean | undefined
-  /**
-   * Whether the fake returns the results of another task for each task. Ignored if results contain neither prompts nor
-   * task ids, because no client could notice the wrong results.
-   */
+  /** Whether a task gets the results of another task. Ignored if results contain neither prompts nor task ids. */
   readonly foreign?: boolean | undefined
 }
 
@@ -66,7 +63,7 @@ export interface Subject {
   readonly fake: MakeFake
   /** Settings of the service besides base URL and token, in values that JSON can represent. */
   readonly settings?: Partial<Omit<ServiceSettings, "baseUrl" | "token">> | undefined
-  /** How webhooks are verified. Default: cases with webhooks do not apply. */
+  /** How webhooks are verified. Default: the suite leaves out the cases with webhooks. */
   readonly webhook?: RouteOptions | undefined
   /** Completions per prompt. Default 2. */
   readonly completions?: number | undefined

@@ -1,7 +1,7 @@
 /**
- * One run of a case, with a new fake of the service, a proxy in front of the fake, and a new ledger. `settle` checks
- * the results, the number of tasks in the state `in_doubt`, and the payments. Each prompt must be paid for once. One
- * more payment is allowed each time `resolve` sends the prompt again.
+ * One run of a case, with a new fake of the service, a proxy in front of the fake, and a new ledger. `settle` ends the
+ * run, and checks the results, the number of tasks in the state `in_doubt`, and the paid tasks. The service may be paid
+ * once for each prompt, and once more each time `resolve` sends the prompt again.
  */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
       const max = prompts.includes(prompt) ? 1 + sentAgain.filter((one) => one === prompt).length : 0
       yield* expect(
         paid <= max && paid > 0,
-        `expected ${max < 2 ? max : `1 to ${max}`} ${plural(max, "payment")} for the prompt ${JSON.stringify(prompt)}, found ${paid}`,
+        `expected ${max < 2 ? max : `1 to ${max}`} ${plural(max, "paid task")} with the prompt ${JSON.stringify(prompt)}, found ${paid}`,
       )
     }
     return { paid: fake.created().length, doubts: doubts.length, sentAgain: sentAgain.length }
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
       yield* Effect.raceFirst(arrival, failure)
       yield* child.kill({ killSignal: "SIGKILL" })
     }, Effect.scoped),
-    /** Runs an effect with its own ledger connection and client, as a separate process would. */
+    /** Runs an effect with a ledger connection and a client that no other call uses. */
     inProcess: Effect.provide(Job.layer(job)),
     collect: (options?: CollectOptions) => collect(options),
     fake,

@@ -18,7 +18,7 @@ inBrowser("a lead asks for a qualification, an expert fails it and is let in", {
     await page.keyboard.press("Enter")
     await page.getByText("The gold file has 3 distinct items.").waitFor()
     await page.getByLabel("Gold items that a new person judges first").fill("5")
-    await page.getByLabel("Percentage that must be right").fill("100")
+    await page.getByLabel("Percentage of these items to judge correctly").fill("100")
     await page.getByLabel("Guidelines shown with these items").fill("Prefer the one that **is** the color.")
     await page.getByRole("checkbox", { name: /^Pause people who judge/ }).check()
     await page.getByRole("button", { name: "Save" }).click()

@@ -6,7 +6,7 @@ import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const asked =
-  "no option uses \"context\" (in 1 of 2 records): if experts need this field, set --prompt-path '{context}\\n\\n{prompt}'; if not, set --ignore-field context"
+  "no option uses \"context\" (in 1 of 2 records). If experts need this field, set --prompt-path '{context}\\n\\n{prompt}'. If they do not need it, set --ignore-field context"
 
 const records = [
   { prompt: "Who won?", context: "The Reds did.", baseline: "Reds", candidate: "Blues", winner: "candidate", gold: 1 },

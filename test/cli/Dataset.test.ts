@@ -92,14 +92,14 @@ describe("--split-by", () => {
     const { split_groups } = yield* qualityOf(directory)
     assert.deepInclude(split_groups, { components: 40, largest: 1, ungrouped: 36 })
     const warning =
-      /too large for the requested shares: train has 100% of the items, not 75%, test has 0% of the items, not 25%/
+      /differ from the requested shares: train has 100% of the items, not 75%, test has 0% of the items, not 25%/
     yield* cli(["export", "--dir", directory, ...split, "all"]).pipe(ends(0, warning))
   })
 
   test("refuses a field that no item has, and --split-by without --split", function* () {
     const directory = yield* judged
     yield* cli(["export", "--dir", directory, ...split, "usr"]).pipe(
-      ends(2, /--split-by: expected a field of the items' metadata, found usr, which no item has/),
+      ends(2, /--split-by: expected a field of the items' metadata, found usr; no item has this field/),
     )
     yield* cli(["export", "--dir", directory, "--split-by", "user"]).pipe(ends(2, /--split-by.*--split/))
   })

@@ -107,7 +107,7 @@ describe("doctor", () => {
       const args = ["--listen", port, "--webhook-url", url, "--webhook-scheme", scheme, ...more]
       assert.strictEqual(
         (yield* findings(args, env)).webhook,
-        `failed: ${url} leads to ${path}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
+        `failed: ${url} leads to the path ${path}, but prefstream receives webhooks at ${expected}: correct the path in the webhook URL of the service, or change --webhook-path`,
       )
     }
   })

@@ -658,7 +658,7 @@ describe("prefstream import", () => {
     assert.deepInclude(report, { read: 3, rejected: 1, duplicates: 1, earlier: { read: 0, rejected: 0 } })
     yield* write(`${folder}/later.jsonl`, [vote(1, "bob", "model_a"), vote(2, "bob", "model_a")])
     const said = yield* cli(["import", `${folder}/later.jsonl`, "--dir", job])
-    const told = "counts of the last run; earlier runs read 3 records and rejected 1 record from other files"
+    const told = "counts are for the last run only; earlier runs read 3 records and rejected 1 record from other files"
     assert.include(said.stdout, told)
     yield* write(`${folder}/last.jsonl`, [vote(3, "bob", "model_a")])
     yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])

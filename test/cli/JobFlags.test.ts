@@ -78,7 +78,7 @@ test("what failed is told while other tasks wait, also with --quiet and --waitin
   const said = yield* cli([...args, ...quick], to(service)).pipe(ends(1))
   assert.match(
     said.stdout,
-    /^Ended after .*: 1 task has no usable result, and 1 task still waits for results\. Next: run the same command again, which asks the service for all missing results\.\n/,
+    /^Ended after .*: 1 task has no usable result, and 1 task still waits for results\. Next: run the same command again\. This command asks the service for all missing results\.\n/,
   )
   assert.match(said.stdout, /^failed: task 2 \(task_1\)/m)
   const status = yield* cli(["status", "--dir", job])

@@ -71,7 +71,7 @@ describe("--price KIND=AMOUNT", () => {
       "by kind    model: 4 votes (0.04)",
       "crowd: 2 votes (0.80)",
       "budget     20.10; 14.26 left, enough for 5 votes",
-      "The votes cost less than planned, so the budget allows more votes. Next: run the submitting command again",
+      "The votes cost less than planned, so the budget allows more votes. Next: repeat the command that submitted the tasks",
     ]) {
       assert.include(status.stdout, line)
     }
@@ -105,7 +105,7 @@ describe("--price KIND=AMOUNT", () => {
       assert.deepStrictEqual([spending?.spent, spending?.kinds.length], [{ votes: 12, cost: "30.00" }, 1])
       assert.include(
         (yield* say("run")).stdout,
-        "by kind    unknown kind (counted at the highest price of the experts who could vote): 12 votes (30.00)\n",
+        "by kind    experts of unknown kind (price of a vote: the highest price of the experts who could vote): 12 votes (30.00)\n",
       )
     }
   })

@@ -32,7 +32,7 @@ describe("prefstream leaderboard", () => {
     const { stdout } = yield* cli(["leaderboard", "--dir", job, "--resamples", "10"]).pipe(ends(0))
     assert.match(
       stdout,
-      /If their ratings do not change, more than 1,000,000 more votes would be needed; the models may be equal\./,
+      /If both ratings stay as they are, more than 1,000,000 more votes would be needed\. The models may be equally good\./,
     )
   })
 
@@ -53,7 +53,7 @@ describe("prefstream leaderboard", () => {
     assert.match(stdout, /No vote compares models from different groups/)
     assert.match(
       stdout,
-      /always never lost; one never won except in a circle of results \(such as A beat B, B beat C, C beat A\); /,
+      /always never lost; one won only in cycles of results \(such as: A beat B, B beat C, and C beat A\); /,
     )
     assert.match(stdout, /With 1,000 more votes, the intervals would shrink to 20\.5% of their width/)
 

@@ -133,7 +133,7 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     )
     assert.include(
       stdout,
-      "1 more expert is not in the estimate: nobody else voted on their items, which have no known answer",
+      "1 more expert is not in the estimate: their items have no known answer, and no votes by other experts",
     )
   })
 

@@ -34,7 +34,7 @@ describe("prefstream verify", () => {
     const bad = yield* cli(["verify", `${job}/dataset`]).pipe(ends(1))
     const lines = bad.stdout.trimEnd().split("\n")
     assert.strictEqual(lines.length, 2)
-    assert.match(lines[0]!, /^notes\uFFFD\.txt: expected only files that the manifest lists/)
+    assert.match(lines[0]!, /^notes\uFFFD\.txt: expected a file that the manifest lists/)
     assert.match(lines[1]!, /^README\.md: expected a file/)
 
     const json = yield* cli(["verify", `${job}/dataset`, "--json"]).pipe(ends(1))
@@ -50,7 +50,7 @@ describe("prefstream verify", () => {
     const { stdout } = yield* cli(["verify", `${job}/dataset`]).pipe(ends(0))
     assert.match(
       stdout,
-      /^warning: formats\/trl-implicit\/train\.jsonl:1: chosen: .*TRL would shorten "Yes" to "s" \(only in this row\)\n.* has no errors: 1 pair in/,
+      /^warning: formats\/trl-implicit\/train\.jsonl:1: chosen: .*TRL would shorten "Yes" to "s" \(no other row has this problem\)\n.* has no errors: 1 pair in/,
     )
   })
 

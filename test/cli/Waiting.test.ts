@@ -24,7 +24,7 @@ test("three votes on each item, and two people", function* () {
   const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
   assert.match(
     collected.stderr,
-    /3 items of task_\w+ wait for another expert: all experts who may judge them have already judged these items, or other items with the same content\. Invite/,
+    /3 items of task_\w+ wait for another expert: every expert who may judge these items has already judged them, or items with the same content\. Invite/,
   )
   const status = yield* cli(["status", ...dir]).pipe(ends(3))
   assert.match(status.stdout, /^ *waiting +3 items in 1 task wait at the service for another expert/m)
@@ -49,11 +49,11 @@ test("votes that only judges may give, and a person", function* () {
   const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
   assert.match(
     collected.stderr,
-    /3 items of task_\w+ wait for another judge: only language models may vote on them, and the service has no language model left that can vote\. Start/,
+    /3 items of task_\w+ wait for another judge: the service has no language model left that can vote on these items\. Start/,
   )
   assert.notInclude(collected.stderr, "another expert")
   const { stdout } = yield* cli(["status", ...dir]).pipe(ends(3))
-  assert.match(stdout, /^ *waiting +3 items in 1 task wait for another judge at the service/m)
+  assert.match(stdout, /^ *waiting +3 items in 1 task wait for the vote of a judge/m)
   assert.notInclude(stdout, "another expert")
   const { json: queue } = yield* operator.ask("GET", "/dashboard/api/groups")
   assert.deepStrictEqual([queue.groups[0].waiting, queue.groups[0].waiting_for_judges], [0, 3])

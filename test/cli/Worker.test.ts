@@ -134,7 +134,10 @@ describePostgres("prefstream worker", (server) => {
       yield* seen(`state = 'submitting' AND owner = '${name}' AND claim_epoch = epoch`, 1)
     }
     const status = yield* cli(["status"], { PREFSTREAM_LEDGER: server.url(schema) })
-    assert.match(status.stdout, /^ *requests +the workers have reserved the whole rate limit for the next [\d.]+ m?s$/m)
+    assert.match(
+      status.stdout,
+      /^ *requests +further requests wait [\d.]+ m?s, because the workers' planned requests use the whole rate limit$/m,
+    )
     yield* released.open
     yield* seen("state = 'completed'", 4 * parts)
     const posts = service.received.filter(ScriptedService.isPost)

@@ -31,13 +31,13 @@ it("the table names what a protocol pays for twice, if it repeats a creation tha
     ],
   )
   for (const { detail, message } of failures) {
-    assert.match(detail, /^expected 1 payment for the prompt ".*", found 2$/)
-    assert.match(message, /^repeating, .*: expected 1 payment/)
+    assert.match(detail, /^expected 1 paid task with the prompt ".*", found 2$/)
+    assert.match(message, /^repeating, .*: expected 1 paid task/)
     assert.include(markdown, `**failed**: ${detail} |`)
   }
   assert.match(
     markdown,
-    /^\| fault \| repeating \|\n\| --- \| --- \|\n\| no fault, the same items twice \| 1 × 4 prompts, 4 paid \|\n/,
+    /^\| fault \| repeating \|\n\| --- \| --- \|\n\| no fault, the same items twice \| runs of 4 prompts: 1, prompts paid: 4 \|\n/,
   )
   assert.notInclude(markdown, "webhooks")
 })

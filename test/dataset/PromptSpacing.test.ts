@@ -90,7 +90,7 @@ describe("unpaired rows", () => {
     const { directory } = yield* written(item(1, 3), { formats: ["trl-unpaired"] })
     const { findings } = yield* Dataset.verify(directory)
     assert.deepStrictEqual(columns(findings, "file", "found", "severity"), [
-      ["formats/trl-unpaired/train.jsonl", "the same prompt (in 2 rows; this is the first)", "warning"],
+      ["formats/trl-unpaired/train.jsonl", "the same prompt (the first of 2 rows with this problem)", "warning"],
     ])
   })
 })

@@ -70,7 +70,7 @@ describe("verify", () => {
     yield* fs.writeFileString(`${directory}/data/train-00001-of-00001.parquet`, "")
     const found = yield* lines(directory)
     assert.strictEqual(found.length, 3)
-    assert.include(found[0], "data/train-00001-of-00001.parquet: expected only files that the manifest lists")
+    assert.include(found[0], "data/train-00001-of-00001.parquet: expected a file that the manifest lists")
     assert.match(found[1]!, /^jsonl\/train-00000-of-00001\.jsonl: expected a file of \d+ bytes, found no readable file/)
     assert.match(found[2]!, /^README\.md: expected \d+ bytes, found \d+$/)
   })
@@ -159,8 +159,8 @@ describe("verify", () => {
     const { findings } = yield* Dataset.verify(directory)
     assert.deepStrictEqual(column(findings, "severity"), ["warning", "warning"])
     assert.deepStrictEqual(findings.map(Dataset.formatFinding), [
-      `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers move a common beginning to the prompt), found completions with a common beginning: TRL would shorten "Yes" to "s" (in 3 rows; this is the first)`,
-      'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer (many chat templates remove the text before it), found "<think>Hm.</think>Two" (in 2 rows; this is the first)',
+      `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character (otherwise, TRL's DPO and KTO trainers make their common beginning a part of the prompt), found a common beginning, so that TRL would shorten "Yes" to "s" (in 3 rows; this is the first)`,
+      'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected an answer without </think> (many chat templates remove all text up to </think>), found "<think>Hm.</think>Two" (the first of 2 rows with this problem)',
     ])
   })
 

@@ -115,7 +115,7 @@ describe("rejects.jsonl", () => {
     const status = yield* cli(["status", "--dir", job])
     assert.include(
       status.stdout,
-      "counts of the last run; earlier runs read 6 records and rejected 3 records from other files",
+      "counts are for the last run only; earlier runs read 6 records and rejected 3 records from other files",
     )
     assert.include(status.stdout, `${job}/rejects.jsonl`)
     // Stopped before its end, the run says what it has found in the file so far.

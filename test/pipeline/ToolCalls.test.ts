@@ -218,7 +218,7 @@ describe("conversations with tools", () => {
     // The integer is in the text of a call, and is no number that an item keeps.
     assert.match(
       (yield* reasonsOf(written))[1]!,
-      /^2: chosen\[0\]\.value\.arguments\.limit: expected a finite number, or text for integers above 2\^53, found 12345678901234567000$/,
+      /^2: chosen\[0\]\.value\.arguments\.limit: expected a finite number \(write integers above 2\^53 as text\), found 12345678901234567000$/,
     )
     const others = yield* writeLines(`${directory}/others.jsonl`, written.toSpliced(1, 1))
     const contents = (items: typeof before) =>
@@ -382,7 +382,7 @@ describe("conversations with tools", () => {
         '1: prompt[1].tool_calls[0].type: expected "function", found "custom"',
         '2: prompt[1].tool_calls[0].function.arguments: expected an object, or its JSON text, found "{not JSON"',
         "3: prompt[1].tool_calls[0].function.arguments: expected an object, or its JSON text, found an array",
-        "4: prompt[1].tool_calls[0].function.arguments.n: expected a finite number, or text for integers above 2^53, found 1152921504606847000",
+        "4: prompt[1].tool_calls[0].function.arguments.n: expected a finite number (write integers above 2^53 as text), found 1152921504606847000",
         '5: prompt[1].tool_calls[0].function.name: expected text, found ""',
         '6: prompt[1].tool_calls[0].thought: expected tool calls with only id, type, name, and arguments, found "x"',
         '7: prompt[1].tool_calls: expected a list of tool calls, found "f()"',

@@ -15,24 +15,24 @@ test.each([
   ],
   [
     { missing: { results: 1, votes: 2 } },
-    [/^1 result lacks 2 of the votes that its task asked for\..* ask the service/],
+    [/^1 result lacks a total of 2 requested votes\..* Ask the provider of the service/],
   ],
-  [{ missing: { results: 3, votes: 4 } }, [/^3 results lack 4 of the votes that their tasks asked for\./]],
+  [{ missing: { results: 3, votes: 4 } }, [/^3 results lack a total of 4 requested votes\./]],
   [
     { short: { results: 1, votes: 1 } },
-    [/^1 result has 1 vote fewer than its task asked for, because experts gave no answer\./],
+    [/^1 result lacks a total of 1 requested vote, because experts gave no answer\./],
   ],
   [
     { missing: { results: 1, votes: 1 }, short: { results: 3, votes: 7 } },
     [
-      /^1 result lacks 1 /,
-      /^3 results have 7 votes fewer than their tasks asked for, because experts gave no answer\./,
+      /^1 result lacks a total of 1 requested vote\./,
+      /^3 results lack a total of 7 requested votes, because experts gave no answer\./,
     ],
   ],
-  [{ agreement: service(1) }, [/^on 1 item, the service's choice differs .*\. 0 items were left out/]],
+  [{ agreement: service(1) }, [/^on 1 item, the service's choice differs .* \(0 items\)\./]],
   [
     { agreement: service(2), lost: [{ reason: "against_votes", count: 1 }] },
-    [/^on 2 items, the service's choice differs .*\. 1 item was left out/],
+    [/^on 2 items, the service's choice differs .* \(1 item\)\./],
   ],
   [
     {

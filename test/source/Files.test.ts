@@ -30,7 +30,7 @@ const fieldsOf = (rejects: ReadonlyArray<Reject>) =>
   rejects.map(({ line, reason }) => `${line} ${reason.split(":")[0]}`).join(", ")
 
 const detectedFrom =
-  "expected no value: the first 100 records have none, and with this field, prefstream would detect another layout"
+  "expected no value, because a value here would change the layout that was detected from the first 100 records"
 
 describe("files", () => {
   test("a later record with what the first ones lack is refused where it would be left out", function* () {
@@ -77,7 +77,8 @@ describe("files", () => {
       const files = yield* writeFiles({ "A.jsonl": text("A"), "B.jsonl": text("B") })
       return (yield* Source.files(files).summary!).layout
     }, Effect.scoped)
-    const named = "if most files have the same number of completions for most prompts, models are named after the files"
+    const named =
+      "models are named after the files, unless the number of completions per prompt often differs between files"
     assert.strictEqual(
       yield* layoutOf({}),
       `long: prompt at "prompt", completion at "output", grouped by the prompt; ${named}`,
@@ -96,7 +97,7 @@ describe("files", () => {
     assert.deepStrictEqual(yield* hintsOf(wide(2)), [])
     const apart = [1, 2].map((n) => ({ prompt: `Q${n}`, reply: "A", alternative: "B" }))
     assert.deepStrictEqual(yield* hintsOf(apart), [
-      'detected the layout long (one completion per record), but the prompts of the first 2 records are all different. If each record has all completions of an item, set `completions: ["…", "…"]` for each completion column. If more files have further completions of these prompts, name these files, too',
+      'the detected layout is long (one completion per record), but the first 2 records all have different prompts. If each record has several completions, name all their fields with `completions: ["…", "…"]`. If other files contain more completions of these prompts, add these files to the input',
     ])
     assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
     const several = yield* writeFiles({ "A.jsonl": toLines(apart), "B.jsonl": toLines(apart) })
@@ -161,7 +162,7 @@ describe("files", () => {
         [],
         [
           refused("response_a", noCommas),
-          refused("response_b", 'a list in NumPy print format, with "..." in place of omitted elements'),
+          refused("response_b", 'a list in NumPy print format, with "..." instead of some of its elements'),
         ],
       ],
       [

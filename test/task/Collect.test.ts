@@ -98,7 +98,7 @@ describe("collect", () => {
     })
     assert.deepStrictEqual(yield* repeats(2), [])
     const [warning, sum, ...others] = yield* repeats(3)
-    assert.match(warning!, /^task_2: ann already judged "prompt [01]" in task_[01]\. .*stop the run, and ask/)
+    assert.match(warning!, /^task_2: ann already judged "prompt [01]" in task_[01]\. .*stop the run\. Then set fewer/)
     assert.match(sum!, /^2 votes do not count/)
     assert.deepStrictEqual(others, [])
   })

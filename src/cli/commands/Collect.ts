@@ -19,8 +19,7 @@ export const command = makeCommand(
     const once = flags.once ?? pipeline?.once === true
     const webhook = yield* webhookOf(flags, once ? undefined : pipeline?.webhook)
     const service = yield* Job.checkedService(job, pipeline?.service)
-    // Fails if the ledger does not exist, for example because `--dir` is misspelled. A new, empty ledger would look
-    // like a finished job.
+    // Without this check, a misspelled `--dir` would create an empty ledger, which looks like a finished job.
     if (pipeline !== undefined || flags.baseUrl !== undefined) {
       yield* Effect.provide(Effect.void, existingLedger(place.location))
     }

@@ -1,7 +1,4 @@
-/**
- * `prefstream doctor` checks what a job needs: Node, settings, ledger, service, and clock. It changes no ledger, and
- * sends a task only with `--try-task new`. Adapter: it reads Node's version from `node:process`.
- */
+/** `prefstream doctor` changes no ledger. It sends a task only with `--try-task new`. Adapter: reads Node's version. */
 import process from "node:process"
 import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted, Struct } from "effect"
 import { CliOutput, Command } from "effect/cli"

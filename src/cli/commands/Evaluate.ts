@@ -52,7 +52,7 @@ export const command = makeCommand(
     split: literals(
       "split",
       Split.literals,
-      "Dataset split to read; with several splits, required for scores without item_id",
+      "Dataset split to read; required if the scores lack item_id and the dataset has several splits",
       {
         metavar: "SPLIT",
         default: "all",
@@ -71,7 +71,7 @@ export const command = makeCommand(
     const { by, disputed, model, report, split } = flags
     const isEndpoint = ScoreEndpoint.formOf(flags.scores) !== undefined
     if (model !== undefined && !isEndpoint) {
-      return yield* ExitStatus.usageError(`--model: --scores is not ${ScoreEndpoint.urlForm}`)
+      return yield* ExitStatus.usageError(`--model requires --scores with ${ScoreEndpoint.urlForm}`)
     }
     const apiKey = Option.getOrUndefined(yield* Config.option(Config.Redacted("PREFSTREAM_SCORES_API_KEY")))
     const scores = isEndpoint ? { url: flags.scores, model, apiKey } : flags.scores
@@ -91,7 +91,7 @@ export const command = makeCommand(
   }),
   {
     "prefstream evaluate week-48/dataset --scores scores.jsonl --split test":
-      "Compare the scores in a file with the test split",
+      "Evaluate the scores in a file on the pairs of the test split",
     "prefstream evaluate week-48/dataset --scores http://127.0.0.1:8000/pooling --model my-reward --disputed next.jsonl":
       "Get scores from a model that vLLM serves, and write items for the next campaign",
   },

@@ -91,7 +91,7 @@ export const command = makeCommand(
       ])
       if (refused.length > 0) {
         return yield* ExitStatus.usageError(
-          `${refused.join(", ")}: not available for a dataset, which lacks the individual votes; rate the job (--dir) instead of ${dataset}`,
+          `${refused.join(", ")}: only available for a job, because a dataset does not contain the individual votes; name the job with --dir in place of ${dataset}`,
         )
       }
       yield* endOfDryRun()

@@ -50,14 +50,14 @@ const checkCommand = makeCommand(
         : [
             `${place} has integrity errors:`,
             ...findings.map(({ code, message }) => `  ${code}: ${message}`),
-            "Restore a backup, or the data that `sqlite3 ledger.db .recover` saves. Tasks submitted after the backup are then sent again, and billed again if the service ignores Idempotency-Key.",
+            "Restore a backup, or recover the data with `sqlite3 ledger.db .recover`. The next run sends the tasks that are not in the restored ledger again. If the service ignores Idempotency-Key, it bills these tasks again.",
           ].join("\n")
     yield* print(flags.json, report, text)
     if (findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
   }),
 ).pipe(Command.withShortDescription("Check the integrity of the ledger"))
 
-/** If `name` is an existing folder, each backup gets a file in it, named after the time. This suits nightly backups. */
+/** If `name` is an existing folder, each backup gets a file in it, named after the time. */
 const backupFile = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

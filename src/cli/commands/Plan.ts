@@ -84,7 +84,7 @@ const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> =>
     agreement > 0 &&
       `${count(agreement, "expert")} with fewer votes on gold items: accuracy from all votes and known answers`,
     unknown > 0 &&
-      `${count(unknown, "more expert")} ${plural(unknown, "is", "are")} not in the estimate: nobody else voted on their items, which have no known answer`,
+      `${count(unknown, "more expert")} ${plural(unknown, "is", "are")} not in the estimate: their items have no known answer, and no votes by other experts`,
   ])
 }
 

@@ -1,7 +1,4 @@
-/**
- * Changes all selected tasks or none. Fails if one of the tasks does not allow the decision, or if a process other than
- * a worker uses the ledger.
- */
+/** Changes all selected tasks or none. Fails if a process other than a worker uses the ledger. */
 import { Console, Effect, FileSystem, Option, Predicate } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
 import * as IdLimit from "../../domain/IdLimit.ts"
@@ -59,7 +56,7 @@ const flags = {
 export const command = makeCommand(
   "resolve",
   "List the tasks that need attention, with their items and reasons. A task needs attention if it is in doubt, failed, " +
-    "invalid, or refused. If a task is in doubt, its request may have arrived, and is not sent again automatically. " +
+    "invalid, or refused. If a task is in doubt, the service may have received it. Such a task is not sent again without your decision. " +
     "If a task is invalid, its result does not match the task. " +
     "With task numbers and --adopt, --send-again, or --give-up, record a decision.",
   flags,
@@ -68,7 +65,7 @@ export const command = makeCommand(
       yield* check(flags)
       const { directory, location } = yield* placeOf(flags)
       const decision = yield* decisionOf(flags)
-      // Without `--dir`, `directory` is the default folder. If the ledger is elsewhere, another job may own the folder.
+      // Only this job's rejects file may be rewritten. Without `--dir`, the default folder may belong to another job.
       const isFolderOfJob =
         flags.dir !== undefined || (location._tag === "File" && location.path === JobFolder.ledger(directory))
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))

@@ -26,8 +26,8 @@ export const command = makeCommand(
   "Run all steps: read items, submit them as tasks, wait for the results, and write the preference pairs. " +
     "You can stop a run at any time, and continue it by running the command again with the same job folder. " +
     "Without --base-url, the run starts a trial annotation service on this machine. " +
-    "There, an automatic expert replaces people. Choose the expert with --expert; by default, the rule `longest` prefers the longest completion. " +
-    "With --once, --quiet, or `prefstream schedule`, --expert or --base-url is required.",
+    "In this service, an automatic expert replaces people. --expert selects the expert. The default expert, `longest`, prefers the longest completion. " +
+    "--expert or --base-url is required with --once, with --quiet, and in `prefstream schedule`.",
   runFlags,
   Effect.fn("prefstream run")(function* (commandFlags) {
     const job = yield* Job.prepare(commandFlags, yield* pipelineFileOf(commandFlags.files))

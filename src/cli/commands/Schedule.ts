@@ -1,7 +1,4 @@
-/**
- * `prefstream schedule` runs another command on a cron schedule. Adapter: it starts each run in a separate process
- * group, so that Ctrl+C signals the schedule, but not the current run.
- */
+/** Adapter: starts each run of a schedule in its own process group, so that Ctrl+C does not signal the run. */
 import process from "node:process"
 import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -29,7 +26,7 @@ export const command = makeCommand(
   "schedule",
   "Run another command on a cron schedule. The command line is checked first. Runs never overlap: " +
     "a run that is due while another is running is skipped. After the machine wakes up, one run starts in place of all missed runs. " +
-    "Both cases are logged. A failed run does not end the schedule.",
+    "Skipped and missed runs are logged. A failed run does not end the schedule.",
   {
     cron: required(
       Flag.String("cron"),

@@ -137,8 +137,7 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // The command has no span. Otherwise, the handlers of all requests would be recorded under the command's span, and
-  // not under the span of their request.
+  // The command has no span, because the handlers of all requests would be recorded under this span.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

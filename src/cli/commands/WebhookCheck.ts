@@ -49,7 +49,7 @@ export const webhook = Effect.fnUntraced(
     if (Option.isSome(arrivedPath)) {
       const expected = options.path ?? WebhookReceiver.defaultPath
       return wrong(
-        `leads to ${yield* arrivedPath.value}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
+        `leads to the path ${yield* arrivedPath.value}, but prefstream receives webhooks at ${expected}: correct the path in the webhook URL of the service, or change --webhook-path`,
       )
     }
     const { status } = response

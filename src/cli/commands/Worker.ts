@@ -44,14 +44,14 @@ const workerFlags = {
   }),
   job: submitFlags.job.pipe(Flag.map(identity), define({ isEssential: true })),
   address: address("address", "[HOST:]PORT", "Address for other workers", {
-    default: "the local address of the database connection, any free port",
+    default: "this machine's address in the database's network, any free port",
   }),
   parts: integer("parts", "Number of parts to divide a new job into, at least 8 per worker; cannot be changed", {
     min: 1,
     max: 4096,
     default: defaultPartCount,
   }),
-  lease: duration("lease", "Time after which others take over the parts of a silent worker, at least 5s", {
+  lease: duration("lease", "Time after which other workers take over the tasks of a silent worker, at least 5s", {
     default: formatDuration(Worker.defaultLease),
   }),
 }

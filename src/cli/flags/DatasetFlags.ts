@@ -48,9 +48,9 @@ export const datasetFlags = inGroup("DATASET", {
     default: "best-against-rest",
   }),
   pairSeed: integer("pair-seed", "Seed for sampling pairs, with --pairs best-against-one", { default: 0 }),
-  aggregate: literals("aggregate", Consensus.aggregations, "Count votes equally, by reliability, or judges as one", {
+  aggregate: literals("aggregate", Consensus.aggregations, "Weigh votes equally, by reliability, or as one jury", {
     metavar: "METHOD",
-    default: `${Consensus.defaultAggregation}; jury with --people-when`,
+    default: `${Consensus.defaultAggregation}, or jury with --people-when`,
   }),
   ...annotationFlags,
   minVotes: integer("min-votes", "Minimum votes per item", { min: 1, default: Consensus.defaults.minVotes }),
@@ -63,7 +63,7 @@ export const datasetFlags = inGroup("DATASET", {
   ties: literals(
     "ties",
     ["drop", "keep"],
-    "Drop tied items, or keep them: the best mean rank wins, or else the earliest vote",
+    "Drop tied items, or keep them: the mean rank decides, or if equal, the earliest vote",
     { default: Consensus.defaults.ties },
   ),
   drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),

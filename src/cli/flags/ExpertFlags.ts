@@ -44,7 +44,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeDisagreement: literals(
     "judge-disagreement",
     ["tie", "abstain"],
-    "Count a tie, or no vote, if a judge's choice depends on the order of completions",
+    "If the order of completions changes a judge's choice: count a tie, or give no vote",
     { default: "tie" },
   ),
   judgeCache: text("judge-cache", "FILE", "File of judge answers, to avoid paying twice", {

@@ -75,7 +75,7 @@ const rules: ReadonlyArray<Rule> = [
   {
     flags: ["campaign"],
     notWith: flagCondition("accuracy"),
-    why: "because --accuracy replaces the estimate from a campaign's votes",
+    why: "because --accuracy gives the experts' accuracy, which is otherwise estimated from a campaign's votes",
   },
   {
     flags: ["confidence"],
@@ -90,7 +90,7 @@ const rules: ReadonlyArray<Rule> = [
         Predicate.hasProperty(votes, "votes") &&
         Number(votes.votesUpTo) > Number(votes.votes),
     },
-    why: "where judges give the first 3 votes, and people give up to 3 more votes",
+    why: "because judges give the first 3 votes on an item, and people give up to 3 more votes",
   },
   {
     flags: ["layout", "completionsPath", "idPath", "modelsFromColumns"],

@@ -54,7 +54,7 @@ export const inputFlags = inGroup("INPUT", {
     { default: "detected", isEssential: true },
   ),
   key: text("key", "PATH", "Path of the join key, or of the item key in layout long", {
-    default: "field id in joins, or detected",
+    default: '"id" in joins, otherwise detected',
     isEssential: true,
   }),
   modelPath: text(
@@ -92,7 +92,7 @@ export const inputFlags = inGroup("INPUT", {
   missing: literals(
     "missing",
     ["reject", "keep"],
-    "Reject or keep prompts that a model did not answer, in joins and layout wide",
+    "In joins and layout wide, reject or keep prompts that a model did not answer",
     {
       default: "reject",
     },
@@ -186,7 +186,7 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   const [completionPath] = flags.completionPath
   if (flags.completionPath.length > 1 && (isJoin || flags.layout === "long")) {
     return yield* usageError(
-      `--completion-path: give the flag only once ${isJoin ? "with --completions" : "with --layout long"}, where each record has one completion`,
+      `--completion-path: expected one path, found ${flags.completionPath.length}: with ${isJoin ? "--completions" : "--layout long"}, each record has one completion`,
     )
   }
   if (!isJoin) return Sources.files(flags.files, options)

@@ -12,7 +12,7 @@ export const jobFlags = inGroup("JOB", {
     { default: "no limit" },
   ),
   grace: duration("grace", "Maximum time for requests to finish after a stop", {
-    default: `${formatDuration(defaultGrace)}, the request timeout plus 5s`,
+    default: `${formatDuration(defaultGrace)} = request timeout + 5s`,
   }),
   lockWait: duration(
     "lock-wait",

@@ -1,7 +1,4 @@
-/**
- * Adapter: imports a pipeline file by `node:url` and `node:path`. Node does not check types, so the pipeline's settings
- * are checked here.
- */
+/** Adapter: imports a pipeline file by `node:url` and `node:path`, and checks its settings. Node checks no types. */
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Cause, Context, Effect, type FileSystem, Layer, Option, type Path, Predicate, Schema } from "effect"

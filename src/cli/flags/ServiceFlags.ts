@@ -106,12 +106,12 @@ export const serviceFlags = {
     ),
     choice: formed("choice", (form) => ContractSettings.choiceOf(form) !== undefined, ContractSettings.choiceForm, {
       metavar: "FORM",
-      description: "Form of a choice: index, index-1 (from 1), text, letter, or labels (left,right)",
+      description: "Choice form: index (from 0), index-1 (from 1), text, letter, or labels (left,right)",
     }),
     completedStatus: repeated(
       Flag.String("completed-status"),
       "STATUS",
-      "Status of a task that has results, in addition to completed; repeatable",
+      "Another status that means completed, such as done; repeatable",
     ),
     idempotencyKey: literals("idempotency-key", ["honored", "ignored"], "Whether the service honors Idempotency-Key", {
       default: "from openapi.json",

@@ -52,7 +52,7 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Billable votes per new item: N, or up to M if the choice is uncertain",
+    "Billable votes per new item; with N..M, uncertain items get up to M votes",
     { default: "the service's", isEssential: true },
   ),
   confidence: option(
@@ -64,7 +64,7 @@ export const batchFlags = inGroup("TASKS", {
   peopleWhen: option(
     parsed("people-when", parsePeopleWhen, peopleWhenForm),
     "jury<SHARE",
-    "Let people vote on items if N judges (AI models) are less certain than SHARE; needs --votes N..M",
+    "With --votes N..M: judges (AI models) give N votes; people vote if certainty is below SHARE",
   ),
   completionsPerItem: integer(
     "completions-per-item",
@@ -89,7 +89,7 @@ export const itemFlags = inGroup("TASKS", {
     parsed("group", Option.liftPredicate(isGroup), groupForm),
     "NAME",
     "Group of this job's tasks at the service",
-    { default: "job and campaign, if the service has groups" },
+    { default: '"JOB, campaign N" if the service has groups' },
   ),
   shuffle: choice("shuffle", "Shuffle each item's completions for each vote; --no-shuffle keeps their order", {
     default: "true",
@@ -154,7 +154,7 @@ export const priceFlag = (saved: string) =>
     "[KIND=]AMOUNT",
     `Price per vote, such as 0.40, or for one kind of expert: judge=0.01; repeatable${saved}`,
     { map: "prices" },
-  ).pipe(Flag.filterMap(pricesOf, () => "at most one price per kind, and one price without a kind for all other votes"))
+  ).pipe(Flag.filterMap(pricesOf, () => "one price without a kind, and at most one price per kind, such as judge=0.01"))
 
 export const spendingFlags = inGroup("TASKS", {
   price: priceFlag("; saved in the job"),

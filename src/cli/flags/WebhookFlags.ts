@@ -31,7 +31,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
   webhookDeliveryId: text(
     "webhook-delivery-id",
     "WHERE",
-    "Place of an unsigned delivery id: header:NAME, or a payload path",
+    "Delivery id that is not signed: header:NAME, or a payload path",
     {
       environment: "PREFSTREAM_WEBHOOK_DELIVERY_ID",
     },

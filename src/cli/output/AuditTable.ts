@@ -53,7 +53,7 @@ const sliceTables = ({ raters }: Audit): Cells =>
   )
 
 const titles: { readonly [by: string]: string } = {
-  length: "length of the chosen completion (near equal: at most 10% from the mean length of the others)",
+  length: "length of the chosen completion, compared with the mean of the others (near equal: at most 10% difference)",
   position: "position at which the expert saw the chosen completion",
 }
 
@@ -70,7 +70,7 @@ const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): stri
   const few =
     items < minItems ? ` Only ${count(items, "item was", "items were")} compared: too few for an interval.` : ""
   if (best === undefined || best.policy === people.policy)
-    return `Each cheaper policy is more than ${points} less accurate than people.${few}`
+    return `Each policy that is cheaper than people loses more than ${points} of accuracy.${few}`
   const needs = ({ cost, judge_votes, people_votes }: AuditPolicy) =>
     cost === null
       ? `${decimal(people_votes)} votes by people and ${decimal(judge_votes)} by judges`
@@ -78,7 +78,7 @@ const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): stri
   const low = best.difference.low ?? 0
   const doubt =
     low < -within
-      ? ` The interval of the difference from people goes down to ${signed(low)}. With more items, the interval would be narrower.`
+      ? ` The accuracy may be lower: the 95% interval of "difference from people" begins at ${signed(low)}. More items would make the interval narrower.`
       : few
   return `The cheapest policy that is at most ${points} less accurate than people is ${best.policy}, with ${needs(best)} per item. People alone need ${needs(people)} per item.${doubt}`
 }
@@ -128,7 +128,7 @@ export const text = (audit: Audit): string =>
     ),
     ...table(
       "Consistency, biases (50.0%: no bias), and accuracy on known answers",
-      ["", "same answer in both orders", "chose the longer", "chose the first shown", "right"],
+      ["", "same answer if completions swap places", "chose the longer", "chose the first shown", "right"],
       audit.raters.map(({ chose_first, chose_longer, gold_accuracy, rater, swap_consistency }) => [
         rater,
         ...[swap_consistency, chose_longer, chose_first, gold_accuracy].map((share) => cell(share)),
@@ -138,7 +138,7 @@ export const text = (audit: Audit): string =>
     ...(audit.policies.length === 0
       ? [
           "",
-          "No comparison of policies (ways to decide an item). A comparison needs items on which a judge and two people voted, or a judge and one person if the right answer is known.",
+          "No comparison of policies (ways to decide an item). To compare policies, a judge and two people must vote on the same items. On items with a known answer, a judge and one person are enough.",
         ]
       : policyTables(audit)),
   ].join("\n")

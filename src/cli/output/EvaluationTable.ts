@@ -42,7 +42,7 @@ const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<st
   ...(unknown_ties === undefined
     ? []
     : [
-        `The agreement with votes leaves out ${count(unknown_ties, "pair")}. The dataset does not say how many votes on ${plural(unknown_ties, "this pair", "these pairs")} are ties (column decided_votes). Export the dataset again to add this column`,
+        `Scores were not compared with the votes on ${count(unknown_ties, "pair")}, because the dataset does not say how many of these votes are ties. To add this number (column decided_votes), export the dataset again`,
       ]),
 ]
 

@@ -6,9 +6,7 @@ import { inFlags } from "./Flags.ts"
 export const done = 0
 export const failure = 1
 export const usage = 2
-/** Results are outstanding, or items need further votes. */
 export const waiting = 3
-/** The service may or may not have received some tasks, so they are not sent again. */
 export const inDoubt = 4
 export const rejects = 5
 export const thresholds = 6

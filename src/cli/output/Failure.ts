@@ -9,12 +9,12 @@ import { BackupFailed } from "../../task/ledger/care/LedgerMaintenance.ts"
 
 const again = "then run the same command again"
 
-const diskFull = `the disk is full: make space, ${again}`
+const diskFull = `the disk is full: free some space, ${again}`
 const notWritable = "no access: this user needs write permission for the file and its folder, even to read the file"
 
 const systemWords: { readonly [code: string]: string } = {
   ENOSPC: diskFull,
-  EDQUOT: `the disk quota is used up: make space, ${again}`,
+  EDQUOT: `the disk quota is used up: free some space, ${again}`,
   EROFS: "the file system is read-only",
   EACCES: "no permission",
   EPERM: "no permission",
@@ -39,9 +39,9 @@ const sqliteWords: { readonly [code: number]: string } = {
   6: `another program has locked the file: wait until that program ends, ${again}`,
   8: notWritable,
   10: `the file could not be read or written: check whether the disk is full or defective, ${again}`,
-  11: "the file is damaged: run `prefstream ledger check`, and restore a backup; tasks submitted after the backup are then sent again, and billed again if the service ignores Idempotency-Key",
+  11: "the file is damaged: run `prefstream ledger check`, and restore a backup. The backup lacks all tasks that were submitted after it was made, and the next run sends these tasks again. If the service ignores Idempotency-Key, these tasks are billed twice",
   13: diskFull,
-  14: "cannot open the file: name a file in an existing folder. This user must have permission to write to the file and to the folder, even for commands that only read",
+  14: "cannot open the file: choose a path in an existing folder. Your user account needs permission to write to the file and to the folder, even for commands that only read",
   26: "not a ledger, or a ledger with a damaged first page: name another file, or restore a backup",
 }
 
@@ -53,7 +53,7 @@ const postgresWords: { readonly [code: string]: string } = {
   "28P01": "set the password in PGPASSWORD",
   "3D000": "create the database, or name another one",
   "42501": "grant the user permission to create and change tables in the schema",
-  "53100": `make space on the database server, ${again}`,
+  "53100": `free some space on the database server, ${again}`,
   "53300": `wait for a free connection, or raise the server's max_connections, ${again}`,
   "57P01": "run the same command again once the server is back",
   "57P02": "run the same command again once the server is back",

@@ -76,18 +76,20 @@ const decisions = [
   {
     flag: "--adopt TASK_ID",
     states: [...doubtful, ...ended],
-    effect: "if the service has the task under TASK_ID: the next run asks the service for the result",
+    effect: "choose this if the service has the task, with the id TASK_ID: the next run asks for its result",
   },
   {
     flag: "--send-again",
     states: doubtful,
-    effect: "if the service does not have the task: the next run sends it again (billed twice if it had arrived)",
+    effect:
+      "choose this if the service does not have the task: the next run sends the task again (if the service has the task after all, it is billed twice)",
   },
   { flag: "--send-again", states: ended, effect: "the next run sends the task again, as a new, billable task" },
   {
     flag: "--give-up",
     states: endable,
-    effect: "neither send the task again nor wait for it; items left without a task are rejected",
+    effect:
+      "prefstream neither sends the task again nor asks for its result, and rejects items that are in no other task",
   },
 ]
 

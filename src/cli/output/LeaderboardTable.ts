@@ -43,13 +43,15 @@ const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
     votes_needed > maxNeeded
       ? `more than ${number(maxNeeded)} more votes would be needed`
       : `about ${count(votes_needed, "more vote")} would be enough`
-  return `${sure}: too few votes to rank these models. If their ratings do not change, ${needed}${votes_needed > 100 * votes ? "; the models may be equal" : ""}.`
+  return `${sure}, so it is still uncertain which model is better. If both ratings stay as they are, ${needed}.${votes_needed > 100 * votes ? " The models may be equally good." : ""}`
 }
+
+const cycles = "cycles of results (such as: A beat B, B beat C, and C beat A)"
 
 const extremeOf = ({ extreme, losses, model, wins }: LeaderboardRow) =>
   extreme === "never_lost"
-    ? `${model} never lost${losses > 0 ? " except in a circle of results (such as A beat B, B beat C, C beat A)" : ""}`
-    : `${model} never won${wins > 0 ? " except in a circle of results (such as A beat B, B beat C, C beat A)" : ""}`
+    ? `${model} ${losses > 0 ? `lost only in ${cycles}` : "never lost"}`
+    : `${model} ${wins > 0 ? `won only in ${cycles}` : "never won"}`
 
 const notes = (board: Leaderboard): ReadonlyArray<string> => {
   const { accrual, controls, groups, items, method, models, tie_parameter } = board
@@ -61,11 +63,11 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
       models[0]?.win_rate.low === null &&
       `No intervals: expected at least ${minItems} items, found ${items}.`,
     extremes.length > 0 &&
-      `${extremes.map(extremeOf).join("; ")}. The votes alone would make ${plural(extremes.length, "this rating", "these ratings")} infinite. The prior (--prior) keeps ${plural(extremes.length, "the rating", "the ratings")} finite.`,
+      `${extremes.map(extremeOf).join("; ")}. Votes alone would give ${plural(extremes.length, "this model an infinite rating", "these models infinite ratings")}. The finite ${plural(extremes.length, "rating depends", "ratings depend")} on the prior distribution of ratings (--prior).`,
     ...controls.map(({ coefficient, control, unit }) =>
       control === "length"
-        ? `Ratings are estimated for comparisons of two equally long completions. The relative difference of two lengths a and b is (a − b) / (a + b). Its root mean square over all comparisons is ${unit.toFixed(2)}. Such a difference changes the longer completion's log odds of winning by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}).`
-        : `Ratings are estimated without the effect of the order of completions. If an expert sees a completion first, the log odds that this completion wins change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}).`,
+        ? `Ratings are estimated as if both completions were equally long. A completion that is longer by a typical difference wins more often or less often: its log odds of winning change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}). The typical difference is ${unit.toFixed(2)} (the root mean square of (a − b) / (a + b) for two lengths a and b).`
+        : `Ratings are corrected for the order in which experts saw the completions. If a completion is shown first, its log odds of winning change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}).`,
     ),
     tie_parameter !== null &&
       `Two equally good models tie in ${percent(tie_parameter / (2 + tie_parameter))} of their comparisons.`,
@@ -81,7 +83,7 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
 const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`
 
 export const ofDataset =
-  "each item of the dataset counted as one vote, derived from its pairs; ties, minority votes, and strengths were not counted. To count all votes, use --dir JOB"
+  "each item of the dataset counted as one vote, which was derived from the item's pairs. Ties, strengths, and votes against the majority were not counted. To count all votes, use --dir JOB"
 
 export const text = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
   groups

@@ -50,7 +50,7 @@ const workers = (status: JobStatus): Rows => {
   const rows = status.workers.map(({ last_progress_at, last_seen_at, name, parts, reads_input, tasks_due }) => {
     const secondsSince = (time: string) => (millisOf(status.at) - millisOf(time)) / 1000
     const [seen, moved] = [secondsSince(last_seen_at), secondsSince(last_progress_at)]
-    const stuck = moved > stuckAfter ? `; no answer from the service for ${duration(moved)}` : ""
+    const stuck = moved > stuckAfter ? `; the service has not answered for ${duration(moved)}` : ""
     const late = seen > lateAfter ? `; not seen for ${duration(seen)}` : stuck
     const due = tasks_due > 0 ? `, ${count(tasks_due, "task")} due` : ""
     return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${due}${late}`
@@ -61,7 +61,7 @@ const workers = (status: JobStatus): Rows => {
     [
       "requests",
       status.request_budget !== null &&
-        `the workers have reserved the whole rate limit for the next ${duration(reserved_seconds)}`,
+        `further requests wait ${duration(reserved_seconds)}, because the workers' planned requests use the whole rate limit`,
     ],
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
     [
@@ -110,7 +110,7 @@ const waitingForExperts = ({ waiting_for_experts: { items, tasks } }: JobStatus)
 
 const waitingForJudges = ({ waiting_for_judges: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&
-  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another judge at the service. Judges are language models, and the service has none left that can vote on ${plural(items, "this item", "these items")}`
+  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for the vote of a judge (a language model). The service has no judge that can still vote on ${plural(items, "this item", "these items")}`
 
 const results = (status: JobStatus): Rows => {
   const { at, estimate, oldest_outstanding, results, votes } = status
@@ -122,7 +122,7 @@ const results = (status: JobStatus): Rows => {
   return [
     [
       "results",
-      `${count(last_hour.items, Summary.unit({ votes }))} in the last hour, ${number(last_day.items)} in the last day${perDay}`,
+      `${count(last_hour.items, Summary.unit({ votes }))} arrived in the last hour, ${number(last_day.items)} in the last day${perDay}`,
     ],
     ["estimate", estimate === null ? `none: ${noEstimate(status, results.last_at)}` : ending(estimate, votes)],
   ]

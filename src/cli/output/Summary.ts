@@ -105,7 +105,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       ]
     case "over_budget":
       return [
-        `${ended("the budget is used up, and some items were not sent")} ${hasRoom(report) ? "The votes cost less than planned, so the budget allows more votes. Next:" : "Next: raise the budget (--budget), and"} ${later ?? "run the submitting command again"}.`,
+        `${ended("the budget is used up, and some items were not sent")} ${hasRoom(report) ? "The votes cost less than planned, so the budget allows more votes. Next: " : "Next: raise the budget (--budget), and "}${later ?? repeat}.`,
       ]
     case "no_pairs":
       return [ended("the results gave no pairs, and no dataset was written")]
@@ -120,9 +120,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
         `Next: ${later ?? afterWaiting(report.shared_with_workers, unsent, given)}.`,
       ]
     case "stopped":
-      return [
-        `Stopped${after}, before all input was read and submitted. Next: ${later ?? "run the submitting command again"}.`,
-      ]
+      return [`Stopped${after}, before all input was read and submitted. Next: ${later ?? repeat}.`]
     case "unfinished":
       if (report.campaign === null) {
         return [
@@ -144,31 +142,31 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
           : [
               `In addition, ${unfinished}.${report.shared_with_workers ? " The job's worker processes send the unsent tasks, and ask the service for the results." : ""}`,
             ]),
-        `If the service honors the header Idempotency-Key, ${honoring(report)}. With this flag, prefstream sends tasks in doubt again. The service creates no second task while the service remembers the keys (--idempotency-key-lifetime).`,
-        `If the service ignores this header, check which tasks exist at the service, and decide with: ${resolveCommand(options)}`,
+        `If the service honors the header Idempotency-Key, ${honoring(report)}. prefstream then sends each task in doubt again, with its earlier key. Until the keys expire (--idempotency-key-lifetime), the service recognizes the keys, and creates no second task.`,
+        `If the service ignores the header Idempotency-Key, check which of these tasks the service has. Then decide what to do with each task: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
       return [
         open === 0
-          ? `${ended("some tasks have no usable result")} Next: ${later ?? `prefstream collect ${given}`}, which asks the service for these results again.`
+          ? `${ended("some tasks have no usable result")} Next: ${later ?? `prefstream collect ${given}`}. This command asks the service for these results again.`
           : report.shared_with_workers
             ? `${ended(unfinished)} Next: ${afterWaiting(true, unsent, given)}.`
-            : `${ended(unfinished)} Next: ${later ?? (unsent === 0 ? `prefstream collect ${given}` : "run the submitting command again")}, which asks the service for all missing results.`,
+            : `${ended(unfinished)} Next: ${later ?? (unsent === 0 ? `prefstream collect ${given}` : repeat)}. This command asks the service for all missing results.`,
       ]
   }
 }
 
+const repeat = "repeat the command that submitted the tasks"
+
 const honoring = ({ shared_with_workers, seconds }: RunReport): string => {
-  const flag = "with the flag --idempotency-key honored"
-  if (shared_with_workers) return `start the workers again ${flag}`
-  return seconds === null ? `run the submitting command ${flag}` : `run the same command ${flag}`
+  const flag = "and add the flag --idempotency-key honored"
+  if (shared_with_workers) return `start the workers again, ${flag}`
+  return seconds === null ? `${repeat}, ${flag}` : `run the same command again, ${flag}`
 }
 
 const afterWaiting = (sharedWithWorkers: boolean, unsent: number, jobFlags: string): string => {
   if (sharedWithWorkers) return `wait for the worker processes; when all tasks are done, prefstream export ${jobFlags}`
-  return unsent === 0
-    ? `prefstream collect ${jobFlags}, then prefstream export ${jobFlags}`
-    : "run the submitting command again"
+  return unsent === 0 ? `prefstream collect ${jobFlags}, then prefstream export ${jobFlags}` : repeat
 }
 
 const whyAllRejected = ({ tasks, issues }: RunReport): string => {
@@ -200,7 +198,7 @@ const listed = (clauses: ReadonlyArray<string>): string =>
 
 export const duplicates = (report: { readonly duplicates: number; readonly reordered: number }): string =>
   count(report.duplicates, "duplicate") +
-  (report.reordered === 0 ? "" : ` (${number(report.reordered)} with the completions in another order)`)
+  (report.reordered === 0 ? "" : ` (the order of completions differs in ${number(report.reordered)})`)
 
 const reading = (report: RunReport): string =>
   present([
@@ -219,7 +217,7 @@ export const earlier = ({ read, rejected }: RunReport["earlier"]): string | fals
     read > 0 && `read ${count(read, "record")}`,
     rejected > 0 && `rejected ${count(rejected, "record")}`,
   ])
-  return `these are counts of the last run; earlier runs ${counts.join(" and ")} from other files`
+  return `these counts are for the last run only; earlier runs ${counts.join(" and ")} from other files`
 }
 
 const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): Rows =>
@@ -294,7 +292,7 @@ const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false =>
 }
 
 const whyLost = (reason: string): string => {
-  if (reason === "tie") return "tie (no vote prefers one completion, or several are best and --ties is drop)"
+  if (reason === "tie") return "tie (all votes are ties; or several completions are best, and --ties is drop)"
   if (reason === "no_pair") return "no pair (the best completion is blank, or equal to the others)"
   return reason.replaceAll("_", " ")
 }

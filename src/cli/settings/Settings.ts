@@ -1,9 +1,6 @@
 /**
- * Finds the settings of a command. The first source that has a setting decides. The sources are: the command line, the
- * environment, the command line of the last run, the last run's copy of `prefstream.yaml`, and the nearest
- * `prefstream.yaml`. Only commands that continue a job, such as `status`, use the two sources of the last run. If the
- * copy was made from the nearest `prefstream.yaml`, the file comes before the copy. A job with a pipeline file uses no
- * `prefstream.yaml`.
+ * Finds a command's settings. The command line comes first, the environment second, and the nearest `prefstream.yaml`
+ * last. For a command that continues a job, such as `status`, the last run's command line comes before the file.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
@@ -140,6 +137,7 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
         !replaced.has(setting.name) &&
         !replaced.has(parsed.definitions[setting.name]?.group ?? "")
   const files = [last.project.settings, project?.settings ?? []]
+  // `prefstream.yaml` comes before the copy of it that the last run made.
   if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
   const all = [...chosen]
   for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {

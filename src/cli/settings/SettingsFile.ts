@@ -1,7 +1,4 @@
-/**
- * Reads and writes settings in YAML. A key is `files`, the name of a flag, or the name of a command. The value under a
- * command's name contains settings for this command. Paths are relative to the folder of the YAML file.
- */
+/** Reads and writes settings in YAML. Paths are relative to the folder of the YAML file. */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import { didYouMean } from "../../io/NearestName.ts"

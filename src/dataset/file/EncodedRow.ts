@@ -33,7 +33,6 @@ class StringText extends Text {
   }
 }
 
-/** A text that is stored as the UTF-8 bytes of `JSON.stringify(text)`. Reading `json` or `value` decodes the bytes. */
 export class BytesText extends Text {
   override readonly jsonBytes: Uint8Array
   readonly bytes: number

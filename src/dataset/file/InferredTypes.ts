@@ -1,9 +1,8 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
  * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails if a later row has another type, or
- * an object with an unknown member. Exception: if the objects of a column have different members in the first 10 MB,
- * `load_dataset` reads these objects as Json since version 4.7, and accepts any member. Earlier versions fail. Unknown
- * members of such objects are therefore reported, too, until `maxMembers` member names are known.
+ * an object with a new member. Since version 4.7, new members are allowed if the column's first objects differ in their
+ * members. For older versions, new members of such a column are reported, too, if it has fewer than `maxMembers` names.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"

@@ -10,10 +10,7 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/**
- * This limit applies to the first rows of the file, and again to the rows that move to the start of the file. Together,
- * these rows fit into the 10 MB from which `datasets` infers the types.
- */
+/** Maximum size of the moved rows, and of the first other rows. `datasets` infers types from 10 MB, so both fit. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100
@@ -26,7 +23,7 @@ export const leadingLines = (features: Features) => {
   let leadingBytes = 0
   return {
     lines: lines as ReadonlyArray<string>,
-    /** Returns true for a row that moves to the start of the file. The caller must not write this row. */
+    /** Returns true if the row was added to `lines`, which begin the file. The caller must not write the row again. */
     takes: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {

@@ -199,10 +199,7 @@ const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
   }
 }
 
-/**
- * Writes the missing element type of an empty list of row groups into the file. hyparquet-writer omits this type, and
- * strict readers such as arrow-rs refuse a file without it.
- */
+/** hyparquet-writer omits the type of an empty list of row groups. Strict readers such as arrow-rs need the type. */
 const typeEmptyRowGroups = (file: Uint8Array) => {
   const i64Field = 0x16
   const listField = 0x19

@@ -23,9 +23,9 @@ const endsInWhiteSpace =
 
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
-    return "text without leading or trailing white space (axolotl searches for the text after applying a chat template)"
+    return "text without white space at its start or end (many chat templates remove this white space, and axolotl would not find the text)"
   return dummy.includes(answer)
-    ? `text that is not part of ${dummy} (axolotl writes this placeholder before the completion, and would mistake a part of the placeholder for the completion)`
+    ? `text that does not occur in ${dummy} (axolotl writes this placeholder before searching for the completion, and would find the text in the placeholder)`
     : undefined
 }
 
@@ -54,7 +54,7 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
           {
             field: `${side}.content`,
             expected:
-              "text that is not part of common chat templates (axolotl would find the completion in the template, and train on the wrong part)",
+              "text that does not occur in common chat templates (axolotl searches for the completion, and would find the text of the template instead)",
             found: describeValue(content),
           },
         ]

@@ -3,10 +3,7 @@ import type { Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
-/**
- * In TRL's DPO and KTO trainers, the common beginning of `chosen` and `rejected` becomes the prompt. If the common
- * beginning ends with a space, this space stays in the completions (`extract_prompt`, 1.10).
- */
+/** TRL's DPO and KTO trainers move a common beginning to the prompt, except a space at its end (`extract_prompt`). */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)
   for (let i = 0; i < length; i++) {
@@ -26,8 +23,8 @@ export const commonBeginnings =
       {
         field: "chosen",
         expected:
-          "completions that differ in their first character (TRL's DPO and KTO trainers move a common beginning to the prompt)",
-        found: `completions with a common beginning: TRL would shorten ${describeValue(chosen.slice(end))} to ${describeValue(chosen.slice(cut))}`,
+          "completions that differ in their first character (otherwise, TRL's DPO and KTO trainers make their common beginning a part of the prompt)",
+        found: `a common beginning, so that TRL would shorten ${describeValue(chosen.slice(end))} to ${describeValue(chosen.slice(cut))}`,
       },
     ]
   }
@@ -43,7 +40,7 @@ const thoughtsIn = (value: Json, field: string, isAnswer: boolean): ReadonlyArra
       ? [
           {
             field,
-            expected: "no </think> in an answer (many chat templates remove the text before it)",
+            expected: "an answer without </think> (many chat templates remove all text up to </think>)",
             found: describeValue(value),
           },
         ]

@@ -1,9 +1,4 @@
-/**
- * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py). Alpaca has a system prompt and one question.
- * ShareGPT needs alternating roles, so a pair is omitted if a message has both text and tool calls, if one tool result
- * follows another, or if a completion has several messages. `history` is not written, because `load_dataset` would
- * infer a column of nulls.
- */
+/** LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py). A pair is omitted if its turns do not fit. */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -28,6 +23,7 @@ export const llamaFactoryAlpaca: TrainerFormat = {
   warnings: Cuts.thoughtsInSides,
   description: "LLaMA-Factory, Alpaca ranking: instruction, system, chosen, and rejected; single-turn prompts",
   container: "jsonl",
+  // There is no column `history`: from empty lists, `load_dataset` would infer a column of nulls.
   features: () => ({ instruction: "string", input: "string", system: "string", chosen: "string", rejected: "string" }),
   encoder: rowPerPair(({ chosen, prompt, rejected }) =>
     Result.map(PairTexts.toQuestion(prompt), ({ question, system }) => ({
@@ -58,7 +54,8 @@ const tags = { asks: ["human", "observation"], answers: ["gpt", "function_call"]
 
 const toTurn = ({ content, role, tool_calls }: Message, field: string): Checked<Turn> => {
   if (tool_calls === undefined) return Result.succeed({ from: names.get(role) ?? role, value: content })
-  if (content.trim() !== "") return refuse(`${field}.content`, "no text beside tool calls", describeValue(content))
+  if (content.trim() !== "")
+    return refuse(`${field}.content`, "an empty text, because the message calls tools", describeValue(content))
   const calls = tool_calls.map(
     ({ function: { arguments: text, name } }) => `{"name":${JSON.stringify(name)},"arguments":${text}}`,
   )
@@ -147,7 +144,7 @@ export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
   warnings: Cuts.thoughts,
   description:
-    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion; kto_tag is true if the completion is chosen, and experts did not call all completions of the item bad",
+    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion; kto_tag is true for chosen completions, but false if experts marked all completions of the item as bad",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ conversations: { list: turn }, ...toolFeatures(options), kto_tag: "bool" }),

@@ -1,9 +1,4 @@
-/**
- * Preference JSONL of OpenAI (guide "Direct preference optimization"). Together (docs.together.ai, "Preference
- * fine-tuning") and Fireworks read the same files. Each side is one assistant message. If both sides begin with equal
- * tool calls and results, these messages move to the end of `input.messages`. Tool results have no name, because OpenAI
- * takes the name from the tool call.
- */
+/** Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks read, too. */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"
 import type { Feature, Json, JsonRow } from "../file/Features.ts"
@@ -79,7 +74,11 @@ const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<M
 const oneAnswer = (messages: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> =>
   messages.length === 1
     ? toMessages(messages, field)
-    : refuse(field, "only one message after the shared tool results", `${messages.length} messages`)
+    : refuse(
+        field,
+        "one message after the tool results that `chosen` and `rejected` have in common",
+        `${messages.length} messages`,
+      )
 
 export const openAiPreference: TrainerFormat = {
   name: "openai-preference",

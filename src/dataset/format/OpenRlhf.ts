@@ -1,10 +1,4 @@
-/**
- * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0).
- * - Training needs `--data.prompt_key prompt`. Without this flag, OpenRLHF ignores the prompt.
- * - OpenRLHF removes line feeds from the end of both sides. A pair is omitted if its sides are equal without them.
- * - Some chat templates end the prompt with `<think>` (DeepSeek). With such a template, a completion loses its first
- *   characters if it does not begin with `<think>`.
- */
+/** OpenRLHF 0.10.2 and later (openrlhf/datasets/reward_dataset.py) removes line feeds from the end of both sides. */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import { describeValue } from "../../io/Values.ts"

@@ -15,10 +15,8 @@ const toolCall = <Arguments extends Schema.Top>(of: Arguments) =>
     function: Schema.Struct({ name: NonEmptyText, arguments: of }),
   })
 
-/** Most chat templates need arguments as an object. */
 export const ToolCall = toolCall(Schema.Record(Schema.String, Schema.Unknown))
 
-/** OpenAI needs arguments as JSON text, and an id that the call's result repeats. */
 export const OpenAiToolCall = toolCall(
   NonEmptyText.check(Schema.makeFilter((text) => (isJsonObject(text) ? undefined : "a JSON object as text"))),
 ).check(Schema.makeFilter(({ id }) => (id === undefined ? issueAt(["id"], "text") : undefined)))

@@ -1,7 +1,6 @@
 /**
  * A trainer format turns pairs into a trainer's rows. Built-in formats never change a text. They omit a pair that they
- * cannot represent, or that their trainer would misread. Rows have only the columns that the trainer reads, because
- * some trainers fail on additional columns.
+ * cannot represent, or that their trainer would misread. Some trainers fail on columns that they do not know.
  */
 import { Result, type Schema } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -39,15 +38,9 @@ export interface TrainerFormat {
   readonly container: "jsonl" | "parquet"
   /** True if rows contain the prompt as plain text. `Conversation.toText` converts a conversation to text. */
   readonly isText?: true
-  /**
-   * The parts of a pair that the format can write, besides the texts and the margin. If `tool_calls` is missing, pairs
-   * with tool calls are omitted. A format with `isText` does not need `tool_calls`: it writes tool calls as text.
-   */
+  /** Optional parts that the format writes. Without `tool_calls` or `isText`, pairs with tool calls are omitted. */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /**
-   * Returns a row's prompt. A format with this function gets rows in an order in which consecutive rows have different
-   * prompts, if possible. KTO trainers need this order.
-   */
+  /** Returns a row's prompt. If this is set, rows with the same prompt are kept apart if possible, as KTO needs. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
@@ -110,7 +103,6 @@ export const omission = ({ item_id }: PreferencePair, { expected, field, found }
   reason: `expected ${expected}, found ${found}`,
 })
 
-/** Every format needs non-empty texts, well-formed Unicode, and two different completions. */
 export const checkPair = (pair: PreferencePair): Checked<PreferencePair> => {
   const { chosen, prompt, rejected } = pair
   const [problem] = [

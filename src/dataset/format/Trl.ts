@@ -1,10 +1,4 @@
-/**
- * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13).
- * - TRL joins a plain-text prompt and a completion without a separator. Questions need a conversational format.
- * - In `trl-implicit`, the DPO and KTO trainers count the common first words of both completions as part of the prompt.
- *   This changes the loss of KTO. The reward trainer does not split the sides.
- * - A pair is omitted if an argument of a tool call contains an integer beyond 2^53.
- */
+/** TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13) joins plain texts without a separator. */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -40,10 +34,7 @@ const separator = "\n\n"
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
-/**
- * Tool definitions are written as JSON text, which TRL accepts. In a column of objects, `load_dataset` would add a null
- * for each member that is missing in the row but present in other rows.
- */
+/** Tools are JSON text, because `load_dataset` adds nulls for missing members in a column of objects. */
 const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, null)
 
 const withMargin =
@@ -65,7 +56,7 @@ export const trl: TrainerFormat = {
   name: "trl",
   isText: true,
   description:
-    "TRL, plain text: prompt, chosen, and rejected; the trainer appends each completion to the prompt as it is",
+    "TRL, plain text: prompt, chosen, and rejected; the trainer joins prompt and completion without a separator",
   container: "jsonl",
   features: withMargin({ prompt: "string", chosen: "string", rejected: "string" }),
   encoder: rowPerPair((pair, options) =>
@@ -241,7 +232,7 @@ export const trlUnpaired: TrainerFormat = {
   name: "trl-unpaired",
   isText: true,
   description:
-    "TRL, unpaired plain text (KTO): prompt, completion, and label; label is true if the completion is chosen, and experts did not call all completions of the item bad",
+    "TRL, unpaired plain text (KTO): prompt, completion, and label; label is true for chosen completions, but false if experts marked all completions of the item as bad",
   reads: ["all_bad"],
   container: "jsonl",
   features: () => ({ prompt: "string", completion: "string", label: "bool" }),
@@ -257,7 +248,7 @@ export const trlUnpairedConversational: TrainerFormat = {
   name: "trl-unpaired-conversational",
   warnings: Cuts.thoughts,
   description:
-    "TRL, unpaired conversational (KTO): messages in prompt and completion, and label; label is true if the completion is chosen, and experts did not call all completions of the item bad",
+    "TRL, unpaired conversational (KTO): messages in prompt and completion, and label; label is true for chosen completions, but false if experts marked all completions of the item as bad",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ prompt: messages, completion: messages, ...toolFeatures(options), label: "bool" }),

@@ -24,10 +24,7 @@ interface Completion {
   readonly label: boolean
 }
 
-/**
- * Writes a row for each completion of an item, labeled as preferred or not. Omits pairs that `checkPair` refuses.
- * @param prepare returns a function that makes the rows of a pair's completions
- */
+/** Writes a labeled row for each completion of an item. `prepare` returns a function that makes a pair's rows. */
 export const rowPerCompletion =
   (prepare: (pair: PreferencePair, options: FormatOptions) => Checked<ToRow>): TrainerFormat["encoder"] =>
   (options = {}) => {
@@ -117,7 +114,7 @@ export const check = (
         ? [
             {
               field: columns.label,
-              expected: `${describeValue(earlierLabel)} (as in an earlier row with this prompt and completion)`,
+              expected: `${describeValue(earlierLabel)}, as in an earlier row with the same prompt and completion`,
               found: describeValue(label),
             },
           ]
@@ -127,7 +124,7 @@ export const check = (
             {
               field: columns.prompt,
               expected:
-                "a prompt that differs from the previous row's prompt (KTO trainers use the previous row's completion as an unrelated answer to this prompt)",
+                "a different prompt than in the previous row (KTO trainers combine the prompt of a row with the completion of the previous row, which must answer a different prompt)",
               found: "the same prompt",
             },
           ]

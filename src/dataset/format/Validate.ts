@@ -42,7 +42,9 @@ const rowCheck = (format: TrainerFormat) => {
   const misfit = InferredTypes.inOrder(features)
   const typesCheck = (row: JsonRow, text: string): ReadonlyArray<Problem> => {
     const field = text === "" ? undefined : misfit(row, text)
-    return field === undefined ? [] : [{ field, expected: InferredTypes.expected, found: "other types or members" }]
+    return field === undefined
+      ? []
+      : [{ field, expected: InferredTypes.expected, found: "a type or member that does not occur there" }]
   }
   const acrossRows = format.acrossRows?.() ?? (() => [])
   return ({ row, text }: NumberedRow): ReadonlyArray<Graded> => {
@@ -61,7 +63,7 @@ const rowCheck = (format: TrainerFormat) => {
   }
 }
 
-/** `load_dataset` reads a missing column as null, at which trainers fail. */
+/** `load_dataset` gives rows without a column a null in this column, and trainers fail on nulls. */
 const sameColumns = () => {
   let first: ReadonlyArray<string> | undefined
   return (row: JsonRow): ReadonlyArray<Problem> => {
@@ -89,7 +91,7 @@ const sameNumbers = (features: Features) => {
             {
               field,
               expected:
-                "a whole number, as in earlier rows (to mix whole numbers and fractions, write 1.0 instead of 1 in all rows)",
+                "a whole number, as in earlier rows (to allow fractions, write every whole number with a decimal point, such as 1.0)",
               found: describeValue(value),
             },
           ]

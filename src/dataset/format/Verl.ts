@@ -1,7 +1,4 @@
-/**
- * verl (verl/utils/dataset/rm_dataset.py) appends the completion directly to the prompt. If a separator is needed, the
- * prompts in the input must end with the separator.
- */
+/** verl (verl/utils/dataset/rm_dataset.py) appends the completion to the prompt without a separator. */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import { NonEmptyText, textPair } from "./RowSchema.ts"

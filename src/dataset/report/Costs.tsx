@@ -20,7 +20,9 @@ const lead = ({ budget, committed, left, spent }: Spending): string => {
 const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
   const { committed, cost_per_pair, cost_per_right_vote, left, over_budget, prices, spent } = spending
   const priceNote =
-    Object.keys(prices).length === 0 ? "" : "; a vote counts at the highest price of the experts who may give the vote"
+    Object.keys(prices).length === 0
+      ? ""
+      : "; if the experts who may vote have different prices, the highest one is assumed"
   return [
     ["Spent", spent.cost, plural(spent.votes, "vote")],
     ["Committed", committed.cost, `${plural(committed.votes, "vote")}${priceNote}`],
@@ -33,7 +35,9 @@ const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
     [
       "Per pair",
       cost_per_pair ?? "–",
-      cost_per_pair === null ? "unknown: there are no pairs, or the costs include other campaigns" : undefined,
+      cost_per_pair === null
+        ? "unknown: the dataset has no pairs, or lacks the pairs of other campaigns that are part of the costs"
+        : undefined,
     ],
     [
       "Per correct vote",

@@ -43,14 +43,15 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
       />
       {votes !== null && (
         <p>
-          The scores agree with a single vote in {interval(votes.scores)} of cases, and two people agree with each other
-          in {interval(votes.people)}, on {plural(votes.scores.items, "item")} with several votes.
+          With a probability of {interval(votes.scores)}, the scores and a random vote prefer the same completion. For
+          two random votes, this probability is {interval(votes.people)}. Both are measured on{" "}
+          {plural(votes.scores.items, "item")} with several votes.
         </p>
       )}
       {unknown_ties !== undefined && (
         <p class="muted small">
-          How often people agree is unknown for {plural(unknown_ties, "pair")}: the dataset has no column decided_votes,
-          so ties are unknown.
+          For {plural(unknown_ties, "pair")}, it is unknown how often votes agree, because the number of ties is
+          unknown. Export the dataset again to add this number (column decided_votes).
         </p>
       )}
       <Table
@@ -64,11 +65,11 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
         ])}
       />
       <p class="muted small">
-        A random choice has an accuracy of 50%. Intervals are 95% Wilson intervals; each item counts as one observation.
-        The table compares two probabilities that experts choose the completion with the higher score. The predicted
-        probability is the logistic function of the score difference. The observed probability is the share of pairs.
-        Log loss: {thousandths(calibration.log_loss)} (0.693 for a random choice); calibration error:{" "}
-        {thousandths(calibration.error)}.
+        A random choice has an accuracy of 50%. Intervals are 95% Wilson intervals. If an item has several pairs, it
+        counts as one observation. The second table shows how probable it is that experts choose the completion with the
+        higher score. Predicted: the logistic function of the score difference. Observed: the share of the pairs in
+        which experts chose this completion. Log loss (0.693 for a random choice): {thousandths(calibration.log_loss)}.
+        Calibration error: {thousandths(calibration.error)}.
       </p>
     </Section>
   )

@@ -145,9 +145,9 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
       )}
       {experts.length > 0 && (
         <p class="muted small">
-          Reliability: probability that a vote of the expert is right, estimated from all votes and known answers
-          (Dawid–Skene). With the majority: share of the expert’s votes that agree with the majority of all other
-          experts. A dash: unknown.
+          The column Reliability estimates the probability that a vote of the expert is right, from all votes and known
+          answers (Dawid–Skene). The column With the majority shows how often the expert’s votes agree with the majority
+          of all other experts. A dash (–) means that a value is unknown.
         </p>
       )}
     </Section>

@@ -22,7 +22,8 @@ const Lost = ({ of, step }: { readonly step: FunnelStep; readonly of: number | n
 const lead = ({ funnel }: QualityReport): string => {
   const first = funnel[0]
   const keptStep = funnel.find(({ step }) => step === "kept")
-  if (first === undefined || keptStep === undefined) return "The report has no steps."
+  if (first === undefined || keptStep === undefined)
+    return "This report does not contain the numbers of records and items."
   if (first.count === 0) return "Nothing was read."
   return `Of the ${count(first.count)} records read, ${count(keptStep.count)} (${shareOf(keptStep.count, first.count)}) are items in the dataset.`
 }

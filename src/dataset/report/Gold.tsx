@@ -10,7 +10,7 @@ import { list } from "./wording.ts"
 
 const origin = ({ in_input, mixed_in }: GoldReport): string => {
   const parts = [
-    mixed_in > 0 ? plural(mixed_in, "mixed-in gold item") : "",
+    mixed_in > 0 ? `${plural(mixed_in, "gold item")} added to the input` : "",
     in_input > 0 ? `${plural(in_input, "input item")} with a known answer` : "",
   ].filter((part) => part !== "")
   return list(parts)

@@ -149,9 +149,10 @@ const Accrual = ({ board: { accrual, top_two, votes } }: { readonly board: Board
         plots={plots}
         caption={
           <>
-            Agreement between two votes on an item, and win rates. A point at n votes uses the first n votes, in the
-            order of the items. The band is the 95% interval. Its width is proportional to 1/√votes: {count(next.votes)}{" "}
-            more votes would reduce the width to {share(next.factor)}, √({count(votes)} / {count(votes + next.votes)}).
+            The charts show how often two votes on an item agree, and the win rates of models. Each point is computed
+            from the first votes only, in the order of the items: the number of these votes is on the horizontal axis.
+            The band is the 95% interval. Its width is proportional to 1/√votes: {count(next.votes)} more votes would
+            reduce the width to {share(next.factor)}, √({count(votes)} / {count(votes + next.votes)}).
             {top_two !== null &&
               top_two.votes_needed !== null &&
               top_two.votes_needed > 0 &&
@@ -190,7 +191,7 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
         facts={[
           ["Votes", count(board.votes), `on ${plural(board.items, "item")}`],
           ["Comparisons", count(board.comparisons), plural(board.ties, "tie")],
-          board.method.weighted && ["Weights", "by reliability", "of the experts, beyond chance"],
+          board.method.weighted && ["Weights", "by reliability", "the votes of more reliable experts count more"],
         ]}
       />
       <Figure
@@ -238,12 +239,13 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
         ])}
       />
       <p class="muted small">
-        A model with rank n has n − 1 models whose whole interval is above the model’s own interval. “At equal length”
-        is an estimate of the rating if the two completions of each comparison had the same length. The win rate is the
-        share of comparisons that the model won. A tie counts as half a win.
+        The rank of a model is 1 plus the number of clearly better models. A model is clearly better than another model
+        if the whole 95% interval of its rating is above the other interval. “At equal length” is an estimate of the
+        rating if the two completions of each comparison had the same length. The win rate is the share of comparisons
+        that the model won. A tie counts as half a win.
         {board.tie_parameter !== null &&
           ` Two equally good models tie in ${share(board.tie_parameter / (2 + board.tie_parameter))} of their comparisons (ν ${decimal(board.tie_parameter)}).`}{" "}
-        <code>prefstream leaderboard</code> computes more resamples and has other options.
+        The command <code>prefstream leaderboard</code> uses more resamples, and has options that this report lacks.
       </p>
       <Accrual board={board} />
     </Section>

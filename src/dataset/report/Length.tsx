@@ -41,7 +41,7 @@ export const LengthDifference = ({ report: { length: lengths } }: { readonly rep
         <Figure
           plots={[
             {
-              description: `Histogram of length differences, chosen minus rejected. ${median}`,
+              description: `Histogram of the length of the chosen completion minus the length of the rejected completion. ${median}`,
               draw: drawHistogram(difference.histogram, {
                 unit: "characters",
                 label: "← rejected is longer · chosen is longer →",
@@ -51,7 +51,7 @@ export const LengthDifference = ({ report: { length: lengths } }: { readonly rep
               }),
             },
           ]}
-          caption={`Length difference, chosen minus rejected, in characters. ${median}${leftOut(difference.histogram, "characters")}`}
+          caption={`Length of the chosen completion minus length of the rejected completion, in characters. ${median}${leftOut(difference.histogram, "characters")}`}
           label="Differences in length"
           columns={binColumns("Pairs")}
           rows={rowsOf(difference.histogram, "characters")}

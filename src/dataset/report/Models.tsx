@@ -41,9 +41,9 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
       />
       <p class="muted small">
         Only pairs with completions from two different models count. The columns Chosen and Rejected count pairs. The
-        share of pairs won is a mean over the model’s items, in which each item counts once. The win rate in the
-        leaderboard is a different number: the leaderboard counts comparisons in votes. If an item has k completions,
-        and only the best one is paired with the others, equally good models win 1/k of their pairs.
+        share of pairs won is computed for each item of the model; the table shows the mean. The win rate in the
+        leaderboard is a different number, because it is computed from votes. If each pair of an item contains its best
+        completion and one of its k − 1 other completions, equally good models have a share of 1/k.
       </p>
     </Section>
   )

@@ -18,7 +18,7 @@ const lead = ({ first_half, known, p_value, second_half }: Position): string => 
   const halves = first_half + second_half
   if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
   const summary = `On ${shareOf(first_half, halves)} of ${plural(halves, "item")}, the completions shown first (the first half of the order) got more votes than those shown last (50% is expected)`
-  return `${summary}; ${describePValue(p_value)}. Each item counts once. An item is left out if both halves got the same number of votes.`
+  return `${summary}; ${describePValue(p_value)}. An item counts once, for the half with more votes. Items with equally many votes for both halves do not count.`
 }
 
 const draw =

@@ -43,7 +43,7 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
       "Agreement on strength",
       mean(alpha),
       alpha === null
-        ? "unknown: no two votes for an item’s best completion have a strength, or all strengths are equal"
+        ? "unknown: no item has two votes with a strength for its best completion, or all strengths are equal"
         : "Krippendorff’s alpha for interval data; it compares the strengths of votes that chose the same completion",
     ],
     all_bad.answered > 0 && [

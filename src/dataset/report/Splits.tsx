@@ -1,4 +1,4 @@
-/** The report's section on splits: their sizes, and the number of items with near-duplicates in several splits. */
+/** The report's section on splits: their sizes, and the number of near-duplicates across splits. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, plural, shareOf } from "./format.ts"
 import { Bar, Section, Table, ScreenReaderText, textColumn } from "./parts.tsx"
@@ -23,7 +23,7 @@ export const Splits = ({
       lead={
         splits.length === 1
           ? `The dataset has one split, with ${plural(pairs, "pair")}.`
-          : `Pairs: ${list(parts)}. Each item is in only one split.${groups === null ? "" : ` ${groupsText(groups)}`}${crossSplit === null || crossSplit === 0 ? "" : ` ${plural(crossSplit, "item")} ${crossSplit === 1 ? "is a near-duplicate" : "are near-duplicates"} of items in several splits.`}`
+          : `Pairs: ${list(parts)}. All pairs of an item are in the same split.${groups === null ? "" : ` ${groupsText(groups)}`}${crossSplit === null || crossSplit === 0 ? "" : ` ${plural(crossSplit, "item")} ${crossSplit === 1 ? "is a near-duplicate" : "are near-duplicates"} of an item in another split.`}`
       }
     >
       <Table

@@ -1,4 +1,4 @@
-/** Words for numbers. Thresholds of kappa: Landis and Koch, 1977. Thresholds of Cohen's d: Cohen, 1988. */
+/** Describes numbers in words: kappa by the thresholds of Landis and Koch (1977), Cohen's d by Cohen's own (1988). */
 import type { Check, FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, plural, share, shortShare } from "./format.ts"
 
@@ -29,7 +29,8 @@ export const describePValue = (p: number): string => {
 }
 
 const reasons: Record<string, string> = {
-  further_vote: "further votes on an item of an earlier record, or votes on added gold items",
+  further_vote:
+    "with another vote on an item that was read before, or with a vote on a gold item that prefstream added",
   duplicate: "duplicates",
   reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",
@@ -56,8 +57,8 @@ const reasons: Record<string, string> = {
   flagged: "flagged by an expert",
   no_rationale: "without a rationale",
   copied_rationale: "with a copied rationale",
-  against_votes: "with pairs that have more votes against them than for them",
-  no_pair: "with a choice that is blank, or no better than the others",
+  against_votes: "with more votes against than for each possible pair",
+  no_pair: "whose best completion is blank, or equal to all other completions",
   near_duplicate: "near-duplicates",
   lone_surrogate: "with a lone surrogate, which files cannot represent",
 }
@@ -102,5 +103,5 @@ export const describeMainLoss = (report: QualityReport): string | null => {
   const largest = losses.toSorted((a, b) => b.count - a.count)[0]
   return largest === undefined || largest.count === 0
     ? null
-    : `The largest loss was before the step “${stepNames[largest.step]}”: ${count(largest.count)} (${describeReason(largest.reason)}).`
+    : `The most common reason for a lost record or item is “${describeReason(largest.reason)}”: ${count(largest.count)} did not reach the step “${stepNames[largest.step]}”.`
 }

@@ -27,7 +27,7 @@ export interface AuditVote {
 }
 
 export interface Ballots {
-  /** The first completion with each distinct text. */
+  /** Indices of the completions, without those that repeat the text of an earlier completion. */
   readonly texts: ReadonlyArray<number>
   /** The lengths of all completions, in Unicode code points. */
   readonly lengths: ReadonlyArray<number>

@@ -1,11 +1,8 @@
 /**
  * Compares policies. A policy decides an item by one judge, by the jury, by one person, or by all people. Some policies
- * ask people only if the jury's confidence is low.
- * - Reference: the item's known answer, or the majority of all people except one. In the second case, each person is
- *   left out once, and the accuracy is the mean of these comparisons.
- * - Accuracy: the probability that the answer equals the reference, if one completion of a tie is drawn at random.
- * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979). It assumes that
- *   judges err independently, and does not use known answers.
+ * ask people only if the jury's confidence is low (A. P. Dawid and A. M. Skene, 1979).
+ * - Accuracy: the probability that a policy's answer equals the reference, if ties are resolved at random.
+ * - Reference: the known answer, or the majority of all people but one. Each person is left out in turn.
  * - Cost: a judge's vote costs its tokens, or the judge's price. A person's vote costs the highest price of any person.
  */
 import { Option } from "effect"

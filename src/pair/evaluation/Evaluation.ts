@@ -24,8 +24,8 @@ export interface EvaluationOptions<E = never, R = never> {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   readonly disagreements?: number | undefined
   /**
-   * Runs for each item with a pair whose rejected completion has the higher score. `difference` is the score of the
-   * rejected completion minus the score of the chosen one. If the item has several such pairs, it is the maximum.
+   * Runs for each item with a pair whose rejected completion has the higher score. `difference` is the rejected
+   * completion's score minus the chosen one's; the maximum, if the item has several such pairs.
    */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
@@ -159,9 +159,10 @@ const makeVotes = () => {
           ? []
           : [
               {
-                // The probability that two of the votes agree. The chosen completion has `votes * (1 + margin) / 2` votes.
+                // Probability that two random votes agree, if `votes * (1 + margin) / 2` votes are for the chosen
+                // completion.
                 people: ((votes * (1 + margin * margin)) / 2 - 1) / (votes - 1),
-                // The probability that the scores agree with one of the votes.
+                // Probability that the scores agree with a random vote.
                 scores: 0.5 + (winOf(chosen, rejected) - 0.5) * margin,
               },
             ],

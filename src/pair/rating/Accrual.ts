@@ -1,8 +1,7 @@
 /**
- * Computes agreement and win rates after the first n votes, for fewer than `maxPoints` values of n. A rate is the sum
- * of the items' wins, for example, divided by the sum of their comparisons. The votes on an item depend on each other.
- * Intervals therefore treat each item as one observation (W. G. Cochran, 1977, "Sampling techniques", 3rd edition,
- * 6.3). A rate of 0 or 1 has Wilson's interval instead. Memory: 48 bytes per value of n and model.
+ * Computes agreement and win rates after the first n votes, for fewer than `maxPoints` values of n. The votes on an
+ * item depend on each other. Therefore, an interval treats each item as one observation (W. G. Cochran, 1977, "Sampling
+ * techniques", 3rd edition, 6.3). A rate of 0 or 1 gets Wilson's interval. Memory: 48 bytes per value of n and model.
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"

@@ -57,10 +57,7 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/**
- * Returns the root mean square of the length differences. Its value does not depend on the signs of the differences,
- * which only say which completion is listed first. A standard deviation would depend on the signs.
- */
+/** Root mean square of the length differences. A standard deviation would depend on the order of the completions. */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0
@@ -75,10 +72,7 @@ export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | 
   readonly units: ReadonlyArray<number>
 }
 
-/**
- * Returns a function that estimates the ratings from a bootstrap sample of the items. Its argument `next` gets a
- * position i in the sample, from 0, and returns the number of the item at this position.
- */
+/** The returned function fits one resample of the items. `next(i)` is the number of the item at position i. */
 export const make = (comparisons: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
   const { design, rowOf } = designOf(comparisons, controls, units)
   const { ends, places, typeOf, weights } = itemTypes(comparisons, rowOf)

@@ -1,6 +1,6 @@
 /**
- * Counts the experts' answers to a rubric. An item's strength, edit, and `all_bad` come from its consensus, as in the
- * dataset's columns. A rating counts once for each side (chosen, rejected) on which its completion occurs.
+ * Counts the experts' answers to a rubric. Edits and `all_bad` count once per item, as in the consensus. The ratings of
+ * a completion count as chosen, as rejected, or as both, depending on the pairs that contain the completion.
  */
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"

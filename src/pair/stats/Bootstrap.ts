@@ -1,9 +1,8 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, and other values have none. If a mean is equal in all resamples, its
- * interval is widened: some unseen items may have the least or the greatest possible value. The share of such items is
- * taken to be Wilson's upper bound for 0 of n items.
+ * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples have the same mean, the
+ * interval allows for unseen items with extreme values. Their assumed share is Wilson's upper bound for 0 of n items.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -30,10 +29,7 @@ export const make = (length: number, resamples: number, seed: number) => {
   const samplers: Array<(counts: Uint32Array) => void> = []
   const finish: Array<() => void> = []
 
-  /**
-   * Returns the statistic's values. `run` later adds the intervals.
-   * @param ranges the bounds of each value that is a mean
-   */
+  /** @param ranges the bounds of each value that is a mean */
   const estimate = <Name extends string>(
     statistic: Statistic<Name>,
     items: number,

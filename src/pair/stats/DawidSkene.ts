@@ -20,23 +20,23 @@ export interface Fit {
   /** The probability of each item's most probable completion; 1 for a known choice. */
   readonly confidence: () => Float64Array
   /**
-   * For each expert, the number of votes on items with several votes or a known answer. An expert without such votes
-   * has the reliability `priorOf`.
+   * For each expert, the number of votes on items with several votes or a known answer. If 0, the reliability is
+   * `priorOf`.
    */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
 }
 
-/** The prior gives each expert this number of imaginary votes. `rightBefore` returns how many of them are right. */
+/** The prior is like this number of earlier votes of each expert, of which `rightBefore` are right. */
 const votesBefore = 3
 const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
 /**
- * The weight of a vote. If a jury is tied between n > 1 choices, the jury has one vote for each of these choices. The
- * weight of such votes is exact for two completions, and an approximation for more.
+ * A jury that is tied between n choices votes for each of them. For more than two completions, the weight of these
+ * votes is an approximation.
  */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
@@ -62,11 +62,11 @@ export const posterior = (
 }
 
 /**
- * The one-coin model: a vote is right with probability r, the expert's reliability. A wrong vote is equally likely for
- * each wrong completion. The prior distribution of r is Beta(3, 2). This prior acts like two right votes and one wrong
- * vote, so r is never 0 or 1. If two solutions fit the votes equally well, the prior prefers the solution with more
- * right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing"). Memory: 8 bytes per
- * vote and 12 bytes per item. While a list grows, its old and its new memory are in use: three times as much.
+ * The one-coin model: all votes of an expert are right with one probability, the reliability. A wrong vote is equally
+ * likely for each wrong completion. The prior distribution is Beta(3, 2), like two right votes and one wrong vote. A
+ * reliability is therefore never 0 or 1, and of two equally good solutions, the one with more right votes is found (Q.
+ * Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing"). Memory: 8 bytes per vote and 12 bytes
+ * per item, and three times as much while the lists grow.
  */
 export const make = () => {
   const counts = NumberList.make(Uint32Array)
@@ -96,8 +96,8 @@ export const make = () => {
     const slotOf = new Uint32Array(maxVotes)
 
     /**
-     * Fills `score` with the posterior probabilities of the completions in `voted`. Returns the logarithm of a ratio:
-     * the likelihood of the item's votes, divided by their likelihood if all of them are wrong.
+     * Fills `score` with the posterior probabilities of the completions in `voted`. Returns ln(L / W): L is the
+     * likelihood of the item's votes, and W is their likelihood if all votes are wrong.
      */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0

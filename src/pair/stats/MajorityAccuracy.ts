@@ -16,10 +16,7 @@ export interface Voter {
 
 export type RightVotes = ReadonlyArray<number>
 
-/**
- * Returns the probabilities of 0, 1, 2, … right votes. At least one voter is required. If there are more votes than
- * voters, every voter votes once before anybody votes a second time.
- */
+/** Returns the probabilities of 0, 1, 2, … right votes. Needs a voter. All voters vote once before one votes twice. */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)

@@ -9,7 +9,7 @@ import * as Tokens from "./Tokens.ts"
 export interface Overlap {
   /** Zero-based ordinal of the prompt; for equal prompts, the ordinal of the first. */
   readonly promptOrdinal: number
-  /** The share of the evaluation prompt's tokens that are in n-grams shared with the text: above 0.5, at most 1. */
+  /** The share of the prompt's tokens that the shared n-grams cover: above `minCoverage`, and at most 1. */
   readonly coverage: number
 }
 
@@ -65,10 +65,7 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
   return [...evaluations.values()]
 }
 
-/**
- * Returns the evaluation prompts by n-gram. To save time, the most frequent n-grams of a prompt are left out. They
- * cover at most half of the prompt's tokens, so they alone cannot make a text a match.
- */
+/** Leaves out frequent n-grams, to save time. They cover at most half of a prompt, so they alone make no match. */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()
   const frequencyOf = (gram: number) => frequency.get(gram) ?? 0

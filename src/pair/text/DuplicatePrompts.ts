@@ -36,10 +36,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    /**
-     * Throws if the scratch file fails, so call this function inside `ScratchFile.attempt`. Run `room` after every few
-     * prompts, to limit the number of prompts in memory.
-     */
+    /** May throw, so call this function inside `ScratchFile.attempt`. Run `room` after every few prompts. */
     add: (prompt: string, item_id: string): void => {
       prompts.add(prompt)
       if (waiting.length === perBlock) {

@@ -23,10 +23,10 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
       const scripted = languageOfScript(letters)
       if (scripted === "ko" || scripted === "ja") return scripted
       const result = detector.detect(words)
-      // The types of `eld` do not declare the parameter.
+      // The types of the package `eld` do not declare this parameter of `isReliable`.
       const isReliable: (shareOfAverage?: number) => boolean = result.isReliable
       const detected = result.language !== "" && isReliable(minShareOfAverage) ? result.language : undetermined
-      // A Japanese heading may have only Han characters, so `ja` of the detector wins over `zh` of the script.
+      // A Japanese heading without kana looks Chinese by its script, but the detector can recognize Japanese.
       return scripted === "zh" && detected !== "ja" ? scripted : detected
     }
   },
@@ -67,10 +67,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/**
- * A text is Chinese or Japanese if the share of Han and kana characters is larger than this. Each of these characters
- * counts as three letters. With a smaller share, a text in another language may only quote Chinese or Japanese.
- */
+/** At or below this share of Han and kana, a text is in another language, and only quotes Chinese or Japanese. */
 const minShareOfScript = 0.6
 
 const notWords =
@@ -79,10 +76,7 @@ const notWords =
 const word =
   /^[\p{Ps}\p{Pi}"'¿¡*]*(?=[\p{L}\p{M}]{2})[\p{L}\p{M}]+(?:['’ʼ\u200c-][\p{L}\p{M}]+)*[\p{Pe}\p{Pf}"'.,;:!?…*،؛؟।]*$/u
 
-/**
- * A part of the text in one of these scripts counts as a word even if the pattern `word` does not match: most of these
- * scripts have no spaces between words, so the part may be a whole sentence.
- */
+/** A part in one of these scripts is often a whole sentence, with punctuation that `word` does not allow. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 

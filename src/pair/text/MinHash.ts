@@ -21,10 +21,7 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/**
- * Maximum number of hashes to retain for filling empty bins. If a text has more different shingles than this, the
- * probability of an empty bin is below 10^-13.
- */
+/** Maximum number of hashes for filling empty bins. With more shingles, an empty bin has a probability below 10^-13. */
 const maxRetained = 4096
 
 const empty = 0x7fffffff
@@ -120,5 +117,4 @@ const markEmpty = (): boolean => {
 
 const orderOf = (hash: number): number => Math.imul(hash ^ (hash >>> 15), 0x9e3779b1)
 
-/** @param equal the number of equal bytes in two signatures @returns the estimated Jaccard index, 0 to 1 */
 export const fromEqualBytes = (equal: number): number => Math.max(0, (equal / bins - 1 / 256) / (1 - 1 / 256))

@@ -17,7 +17,6 @@ export type Visit<A> = (earlier: number, later: number) => A
 export interface NearDuplicates {
   /** Adds the next prompt. Run `room` after every few prompts, because prompts wait in memory. */
   readonly add: (prompt: string) => void
-  /** Waits until few prompts remain to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
   /** Calls `onPair` for each pair of near-duplicates that `isWanted` accepts, perhaps several times for one pair. */
   readonly search: (isWanted: Visit<boolean>, onPair: Visit<void>) => Effect.Effect<void, SearchFailed>
@@ -35,7 +34,6 @@ const maxInBand = 32
 export const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
-/** Default minimum of the estimated Jaccard index of near-duplicates, for checks and for splits. */
 export const defaultThreshold = 0.8
 
 /** @param threshold the minimum estimated Jaccard index of near-duplicates, above 0 and at most 1 */

@@ -1,7 +1,7 @@
 /**
- * Stores prompts' signatures and the hashes of their normal forms: the latest 8 MB in memory, earlier ones in a scratch
- * file. After `room`, at most 3 MB of prompts wait in memory. Run `flush` before `forEachBlock` and `read`. Both throw
- * `ScratchFileFailed` if the file cannot be read.
+ * Stores prompts' signatures and the hashes of their normal forms. The latest 8 MB are in memory, and the earlier ones
+ * in a scratch file. Run `room` often: when `room` has ended, at most 3 MB of prompts are in memory. Run `flush` before
+ * `forEachBlock` and `read`. These two functions throw `ScratchFileFailed` if the file cannot be read.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -16,7 +16,7 @@ const maxRecords = 65_536
 
 const batchPrompts = 256
 const batchUnits = 262_144
-/** Number of batches for the calling thread. Starting another thread takes about as much time as these batches. */
+/** The calling thread computes the first batches, because starting another thread takes about as long. */
 const firstBatches = 8
 const ahead = 4
 

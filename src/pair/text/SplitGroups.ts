@@ -1,15 +1,13 @@
 /**
- * Keeps related prompts in one split. Near-duplicates and prompts with the same group form a component. The largest
- * component is assigned first. A split's room is its target number of prompts minus the prompts that it already has. A
- * component goes to a random split with enough room: the more room, the more likely. An empty split has enough room for
- * components of up to twice its room. If no split has enough, the component goes to the split with the most room. The
- * order of prompts does not matter. Additional prompts can change the splits of earlier prompts. Memory: 60 bytes per
- * prompt, and 60 MB.
+ * Keeps related prompts in one split. Near-duplicates and prompts with the same group form a component. Components are
+ * assigned by size, the largest first. The room of a split is its target number of prompts minus the prompts in it. A
+ * component goes to a random split with enough room: the more room, the more likely. An empty split accepts components
+ * of up to twice its room. If no split has enough room, the split with the most room gets the component. The order of
+ * prompts does not matter, but more prompts can change earlier splits. Memory: 60 bytes per prompt, and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
 
-/** Joins numbers into disjoint sets (R. E. Tarjan, 1975, "Efficiency of a good but not linear set union algorithm"). */
 export const disjointSets = (count: number) => {
   const parent = Uint32Array.from({ length: count }, (_, ordinal) => ordinal)
   const rootOf = (ordinal: number): number => {
@@ -48,10 +46,8 @@ export interface GroupSizes {
 }
 
 /**
- * @param roots for each prompt, its component's root: the ordinal of the component's earliest prompt
- * @param targets the splits that have a share of the prompts
- * @param draws for each root, a number from 0 to 1 that depends on the seed and the component
- * @returns the split of each root, and so of its component's prompts
+ * @param roots for each prompt, the ordinal of the earliest prompt in its component
+ * @param draws random numbers from 0 to 1, at the ordinals of the roots
  */
 export const assign = (
   roots: Uint32Array,

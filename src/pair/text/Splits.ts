@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
     SplitGroups.joinEqual(ofPrompts, sets.join)
     yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
     const roots = Uint32Array.from(ofPrompts, (_, ordinal) => sets.rootOf(ordinal))
-    // A component's random number is a hash of the least of its prompts' keys, so the order of prompts does not matter.
+    // The prompt with the smallest key gives its component's random number, so the order of prompts does not matter.
     const draws = ofPrompts.slice()
     roots.forEach((root, ordinal) => (draws[root] = Math.min(draws[root]!, draws[ordinal]!)))
     roots.forEach((root, ordinal) => (draws[ordinal] = root === ordinal ? placeOf(seed, String(draws[root])) : 0))

@@ -1,8 +1,6 @@
 /**
- * Combines the votes on an item into one judgment. `byMajority` takes the choice from the result of one task, or counts
- * the votes of several tasks. `byProbability` weights votes by reliability (Dawid & Skene, 1979). A lead, who is a
- * person with the right to decide, may overrule the votes (`Decision`). In this case, the votes give only the
- * agreement, the assessment, and perhaps a ranking.
+ * Combines the votes on an item into one judgment: by counting votes (`byMajority`), or by the experts' reliability
+ * (`byProbability`; Dawid & Skene, 1979). A lead, who is a person with the right to decide, may overrule the votes.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -29,7 +27,7 @@ export interface Consensus {
   readonly judgment: Judgment
   /** The votes, at least one. */
   readonly votes: ReadonlyArray<ItemVote>
-  /** The share of the first choices that are for the best completion, 0 to 1. Null if there is one vote. */
+  /** The share of votes for the best completion, 0 to 1. A vote for n completions counts as 1/n. Null for one vote. */
   readonly agreement: number | null
   /** How the choice was made: by the majority, by reliability, by a service against the majority, or by a lead. */
   readonly by: "majority" | "reliability" | "service" | "lead"
@@ -69,7 +67,6 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
   return first[one] === first[other]
 }
 
-/** Returns the index that the earliest vote for `text` chose. Undefined without such a vote. */
 const chosenIndexOf = (text: number, votes: ReadonlyArray<ItemVote>): number | undefined =>
   votes.find(({ choice }) => choice === text)?.chosenIndex
 
@@ -122,7 +119,6 @@ const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
     : { ...judgment, annotations: { ...judgment.annotations, flags } }
 }
 
-/** Adds the votes' ranking, if the judgment has none. Puts the best completion at the top of the ranking. */
 const withRanking = (
   judgment: Judgment,
   ofVotes: Ranking | undefined,
@@ -160,10 +156,7 @@ export const byProbability = (
   }
 }
 
-/**
- * Puts `best` at the top. If a vote prefers `best` to another completion at the top, the other completion moves down.
- * After a decision by a lead, only `best`, and completions with its text, stay at the top.
- */
+/** Puts `best` at the top. Another text stays at the top only if neither a vote nor the lead prefers `best` to it. */
 const withBest = (
   { completions }: Pick<Judgment, "completions">,
   ranking: Ranking | undefined,
@@ -217,9 +210,8 @@ const judged = (
 }
 
 /**
- * Adds the number of votes, the agreement, and the margin to each pair. A pair is dropped if more votes prefer its
- * rejected completion than its chosen one. No pair is dropped if a lead made the choice, or if votes were weighted by
- * reliability.
+ * Adds the number of votes, the agreement, and the margin to each pair. Drops pairs with a negative margin, unless a
+ * lead decided, or the votes were weighted by reliability.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
@@ -240,9 +232,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/**
- * Returns a changed copy of the pair. A pair whose texts are UTF-8 bytes (`PairBytes`) is changed itself, because a
- * copy would decode the texts.
- */
+/** Changes a pair in `PairBytes` itself, because a copy would decode its texts. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -1,7 +1,4 @@
-/**
- * The votes on an item, from `annotations.votes`, in the order of the tasks. Only `expert` and `choice` are required.
- * The first vote of each named expert counts. Without a list of votes, the task's result is one vote.
- */
+/** Reads the votes on an item. Without a list of votes, the task's result is one vote. */
 import { Option, Predicate, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"
@@ -21,7 +18,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The index of the preferred completion. If several completions have its text, the index of the first of these. */
   readonly choice: number
-  /** The index of the completion that the expert chose. Absent if no other completion has the same text. */
+  /** The index of the completion that the expert chose. Present only if several completions have this text. */
   readonly chosenIndex?: number
   /** Groups of equal rank, best first, as indices like `choice`. Undefined if the service sends no ranking. */
   readonly ranking: Ranking | undefined

@@ -1,18 +1,15 @@
 /**
- * Counts the votes of all judges on an item as one vote, because language models often make the same errors. The judges
- * are called a jury, and judges with the same choice are a party. The jury chooses with its largest party. In a tie of
- * parties, the party with the highest reliability decides. A jury is named after its parties:
- * `jury [["a","b"],["c"]]` means that `c` disagrees with `a` and `b`. All juries of one name count as one expert, whose
- * reliability comes from known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
+ * Counts the votes of all judges on an item (its jury) as one vote, because language models often make the same errors.
+ * Judges with the same choice form a party. The largest party decides. All juries with the same parties, such as
+ * `jury [["a","b"],["c"]]`, count as one expert, whose reliability comes from known answers and people's votes.
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
 
 export interface CountedVote {
-  /** The expert's name, or null. The name of a jury is its `pattern`. In a tie, the name also has a party. */
   readonly expert: string | null
   readonly choice: number
-  /** `pattern` lists the judges of each party. `parties` is the number of the largest parties, above 1 in a tie. */
+  /** `pattern` lists the judges of each party. `parties` counts the parties of the largest size: several in a tie. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 
@@ -35,10 +32,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/**
- * Leaves out votes without a single best text. If `jury` is true, the judges' votes are replaced by votes of the jury,
- * which come first. In a tie, the jury has several votes.
- */
+/** Leaves out votes that are ties. If several parties of the jury are the largest, the jury has a vote for each. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

@@ -1,7 +1,6 @@
 /**
- * Selects the items whose right choice is least certain, by `stats/DawidSkene` (uncertainty sampling; V. Sheng, F.
- * Provost, and P. Ipeirotis, 2008, "Get another label?"). A vote also makes other items more certain, so only few items
- * get a vote at the same time. In the simulations of the test, this limit saved a fifth of the votes.
+ * Selects the items whose right choice is least certain (uncertainty sampling; V. Sheng et al., 2008). A vote also
+ * makes other items more certain. Therefore, only a few items get a vote at the same time.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -19,10 +18,7 @@ export interface OpenItem {
   readonly truth?: number | undefined
 }
 
-/**
- * Returns the unsettled items with their confidence. Votes on settled items are used, too, because all votes help to
- * estimate the reliability of experts.
- */
+/** Uses the votes on settled items, too, because all votes help to estimate the reliability of experts. */
 export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
@@ -30,9 +26,7 @@ export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => 
   return items.map((item, i) => ({ item, confidence: confidences[i]! })).filter(({ item }) => !item.isSettled)
 }
 
-/**
- * Returns the items that need a vote. `waiting` items have an outstanding vote. The budget allows `votesLeft` votes.
- */
+/** `waiting` is the number of items with an outstanding vote. The budget allows `votesLeft` more votes. */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,
   {

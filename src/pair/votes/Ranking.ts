@@ -1,4 +1,4 @@
-/** A judgment's ranking, with one index per distinct text. */
+/** Reads the ranking in a judgment. Completions with equal texts are ranked as one completion. */
 import { Option, Schema } from "effect"
 import type { Judgment } from "../../domain/Judgment.ts"
 import { firstOfText } from "../../domain/CompletionTexts.ts"

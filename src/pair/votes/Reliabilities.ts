@@ -1,7 +1,6 @@
 /**
  * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on items with a known answer.
- * Votes without a name count as votes of one expert, and ties do not count. If judges vote as a jury (`Jury`), each
- * judge's reliability is derived from the reliability of the juries. Memory: at most 8 bytes per vote and 12 per item.
+ * Votes without a name count as votes of one expert. Ties do not count. Memory: at most 8 bytes per vote, 12 per item.
  */
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -14,10 +13,7 @@ import * as DawidSkene from "../stats/DawidSkene.ts"
 
 /** Estimated reliabilities of experts. */
 export interface Reliabilities {
-  /**
-   * Probability that the expert's vote is right, above 0 and below 1. Null if the expert has no vote on an item with
-   * several votes or with a known answer.
-   */
+  /** Probability that the expert is right. Null without a vote on an item with several votes or a known answer. */
   readonly of: (expert: string | null) => number | null
   /** The probability that each completion is the best; 0 for a repeated text. The sum is 1. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
@@ -29,7 +25,6 @@ export interface ReliabilityOptions {
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes in all juries with the same name (`Jury`). `forChoice` counts votes for the jury's choice. */
 interface JudgeTally {
   readonly parties: number
   votes: number

@@ -1,9 +1,8 @@
 /**
- * Selects the items to send to people, the least certain first. Two items have the same `pattern` if the same judges
- * agree on them (`Jury`). Of n items with a pattern, 3 √n go to people first, to measure the jury's reliability. After
- * that, items go to people if their certainty is below `bound`, or if they have no votes. If the certainty after a
- * person's vote is below `confidence`, the item goes to another person. Items with a known answer do not go to people.
- * If most judges of an item make the same error, the certainty may be too high to send the item.
+ * Selects the items to send to people, the least certain first. Items have the same `pattern` if their judges agree and
+ * disagree in the same way (`Jury`). Of n items with a pattern, 3 √n go to people first, to measure how reliable the
+ * judges are. After that, an item goes to people if its certainty is below `bound`. If a person has voted on the item,
+ * the item goes to another person if its certainty is below `confidence`.
  */
 import * as NextVotes from "./NextVotes.ts"
 
@@ -17,7 +16,7 @@ interface Pattern {
   items: number
   /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** `measured`, plus the items that wait for a person, plus the items that `choose` adds to the sample. */
+  /** Number of measured items, of items that wait for a person, and of items that `choose` has just selected. */
   sampled: number
 }
 

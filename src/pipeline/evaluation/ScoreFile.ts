@@ -130,7 +130,7 @@ export const read = Effect.fn("ScoreFile.read")(function* (
     return yield* failed(problem)
   }
   if (inOrder.length > 0 && inOrder.length !== pairs) {
-    const problem = `the records have no item_id, so each pair of the dataset needs one record, in the order of the pairs: expected ${count(pairs, "record")}, found ${count(inOrder.length, "record")}`
+    const problem = `without item_id, the file must have one record for each pair, in the order of the pairs: expected ${count(pairs, "record")}, found ${count(inOrder.length, "record")}`
     return yield* failed(problem)
   }
   if (inOrder.length === 0 && items.size === 0) return yield* failed("expected scores, found no records")

@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /** Sets a password. If the link names no account, `chosen` names it. A new account is an admin. */
+  /** Sets a password. `chosen` is the account's name if the link is for any account. A new account is an admin. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, because hashing is expensive.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)

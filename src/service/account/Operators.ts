@@ -1,7 +1,4 @@
-/**
- * Lets admins add, change, and remove operators. The last admin who can sign in cannot be removed. A removed operator
- * is signed out, and the operator's sign-in link no longer works.
- */
+/** Lets admins manage operators. The last admin who can sign in cannot be removed. A removed operator is signed out. */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"

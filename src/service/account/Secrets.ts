@@ -4,7 +4,6 @@ import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** Makes a new secret: the prefix and 43 characters of `A-Z a-z 0-9 _ -`. */
 export const draw = (prefix = ""): Effect.Effect<string> =>
   SecureRandom.SecureRandom.pipe(
     Effect.flatMap((random) => random.randomBytes(32)),

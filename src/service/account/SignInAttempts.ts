@@ -1,8 +1,7 @@
 /**
- * Slows down the guessing of passwords. Attempts are counted per address, and per pair of address and name. The first
- * `burst` attempts have no delay. Further attempts have to wait, and one of them continues every `turnMillis`. An
- * attempt that would have to wait longer than 40 seconds is refused. Attempts from one address never delay other
- * addresses. A restart forgets all attempts.
+ * Slows down the guessing of passwords. Each address has a counter, and so has each pair of address and name. A counter
+ * allows `burst` attempts without a delay. Further attempts wait, and continue one by one, every `turnMillis`. An
+ * attempt that would wait longer than 40 seconds is refused. A restart forgets all attempts.
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -24,7 +23,7 @@ const maxCounters = 10_000
 const logEveryMillis = 15 * 60_000
 
 interface Counter {
-  /** How many of the `burst` attempts without a delay are used. One more is available after each `restoreMillis`. */
+  /** Number of recent attempts that were not delayed, at most `burst`. It falls by 1 per `restoreMillis`. */
   used: number
   countedAt: number
   nextTurn: number

@@ -96,8 +96,7 @@ const webhookTables: ReadonlyArray<string> = [
     payload TEXT NOT NULL
   )`,
   `CREATE INDEX webhook_message_due ON webhook_message (next_attempt_at, sequence) WHERE state = 'waiting'`,
-  // `gathering` is the group's key while a later event can still replace this event (`Outbox`), and null after that.
-  // A group has at most one event with its key.
+  // `gathering` has the group's key while a later event of the group may replace this event. Otherwise, it is null.
   `CREATE UNIQUE INDEX webhook_message_gathering ON webhook_message (gathering) WHERE gathering IS NOT NULL`,
   `CREATE INDEX webhook_message_finished ON webhook_message (finished_at) WHERE state <> 'waiting'`,
   `CREATE TABLE webhook_attempt (

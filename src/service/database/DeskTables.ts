@@ -55,8 +55,7 @@ export const deskTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX replaced_vote_on_item ON replaced_vote (item_id)`,
 
-  // `base` is a hash of the organization and of the guidelines that the client sent. Managers can edit the guidelines'
-  // text, but not the rubric, so `text` does not include the rubric.
+  // `base` is a hash of the organization and the original guidelines. `text` has no rubric: rubrics cannot be edited.
   `CREATE TABLE guidelines_version (
     base TEXT NOT NULL,
     version INTEGER NOT NULL,

@@ -24,7 +24,6 @@ export const wasLogged = (failure: unknown): boolean => {
   return isSqlError(error) && isFull(error)
 }
 
-/** Logs a failure, unless `watch` has already logged it. */
 export const logError = (what: string, failure: unknown): Effect.Effect<void> =>
   wasLogged(failure) ? Effect.void : Effect.logError(what, failure)
 

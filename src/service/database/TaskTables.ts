@@ -47,9 +47,9 @@ const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OL
   END`
 
 export const taskTables: ReadonlyArray<string> = [
-  // `unanswered` is 1 if the task was canceled because no expert had an answer. `extra_votes` is the sum of the items'
-  // `extra_votes`. If a lead decides or withdraws an item, the item's missing votes are no longer needed, and
-  // `votes_spared` counts them. `voters` is `judges` or `people` if only these may vote, and null otherwise.
+  // `votes_spared` counts the votes that are not needed, because a lead has decided or withdrawn their items. `voters`
+  // is `judges` or `people` if nobody else may vote, and null otherwise. `unanswered` is 1 if the task was canceled
+  // because no expert had an answer.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -74,9 +74,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`,
   `CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`,
   `CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`,
-  // `answer` is the complete response to a GET request, as uncompressed text. With compression, the throughput of GET
-  // was a third lower. A BLOB would be read into memory outside V8's heap, which slows down garbage collection: with 64
-  // clients, the 99th percentile of response times was 33 ms instead of 26 ms.
+  // `answer` is the complete response to a GET request. Compressed text reduced the throughput of GET by a third. A
+  // BLOB would be read into memory outside V8's heap, which slows down garbage collection.
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
   // Groups that a client named. `votes` and `votes_needed` are sums over the open tasks. The columns from `items` to
@@ -152,9 +151,9 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE organization = NEW.organization AND group_id = NEW.group_id;
   END`,
 
-  // `open` is the task's `votes_required` plus `extra_votes`, minus `votes`, `claimed`, and active holds; 0 if the item
-  // is closed. `claimed` counts votes that automatic experts are about to give. Items with the same `content` are equal
-  // (`Contents`). If `repeatable` is 1 (gold items), a person may judge equal items.
+  // `open` counts the missing votes that nobody is about to give: the task's `votes_required` plus `extra_votes`, minus
+  // `votes`, `claimed`, and active holds. It is 0 if the item is closed. Automatic experts are about to give the
+  // `claimed` votes. A person judges one of the items with the same `content`, unless `repeatable` is 1 (gold items).
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -169,8 +168,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
-  // An item is deferred if a person asks for work, but has already seen an equal item. The deferred item waits for
-  // another person (`Contents`).
+  // A search for a person's work skipped these items, because the person had already seen `items` items with the same
+  // `content`. They wait for people who have seen fewer (`Contents`).
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
   // `items` is the number of items with this content that the person has judged, holds, or has set aside.
@@ -282,7 +281,7 @@ export const taskTables: ReadonlyArray<string> = [
     expert_no INTEGER NOT NULL,
     PRIMARY KEY (lane, expert_no)
   ) WITHOUT ROWID`,
-  // An expert's search for work in a lane continues at these cursors. Lane 0 has its cursors in the table `expert`.
+  // The cursors of lane 0 are in the table `expert`. This table has the cursors of all other lanes.
   `CREATE TABLE lane_cursor (
     expert_no INTEGER NOT NULL,
     lane INTEGER NOT NULL,

@@ -1,7 +1,4 @@
-/**
- * The client of the batch interface of an OpenAI-compatible endpoint. Each call sends one request, but `find` may send
- * several. After a failure without `isRefused`, the endpoint may have carried out the request.
- */
+/** Batches of an OpenAI-compatible endpoint. After a failure without `isRefused`, a request may have taken effect. */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import * as JudgeFailure from "./JudgeFailure.ts"
@@ -76,7 +73,7 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
     )
 
   return {
-    /** Uploads a file, and returns its id. `name` separates parts of the body, so `lines` must not contain it. */
+    /** `name` is also the boundary between the parts of the body, so `lines` must not contain `name`. */
     upload: (name: string, lines: string) => {
       const part = (header: string, text: string) =>
         `--${name}\r\nContent-Disposition: form-data; ${header}\r\n\r\n${text}\r\n`
@@ -120,7 +117,6 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
 
     poll: (id: string) => json(Batch, HttpClientRequest.get(`${baseUrl}/batches/${encodeURIComponent(id)}`)),
 
-    /** Downloads the lines of a file. @returns the lines, and the numbers of the lines that cannot be read */
     lines: (file: string) =>
       Effect.map(
         exchange(HttpClientRequest.get(`${baseUrl}/files/${encodeURIComponent(file)}/content`), fileLimits),

@@ -1,7 +1,4 @@
-/**
- * Reads a batch's results. The endpoint also charges for successful responses that cannot be read as chat completions.
- * `byRequest` leaves out the requests of these responses, and `hasUnreadable` is true.
- */
+/** Reads a batch's results. `hasUnreadable` is true if a successful, and thus paid, response cannot be read. */
 import { Effect, Result } from "effect"
 import type { BatchLine } from "./BatchClient.ts"
 import type { Answer } from "./JudgeAnswers.ts"

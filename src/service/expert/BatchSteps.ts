@@ -91,15 +91,12 @@ export const make = (
     return input_file
   })
 
-  /**
-   * Searches for the batch until the endpoint lists the batch. With `mayRepeat`, the batch may be created a second
-   * time. The search then also ends if the endpoint's list lacks the batch, or if the endpoint refuses to list batches.
-   */
+  /** Searches until the batch is listed. With `mayRepeat`, gives up if the endpoint does not list the batch. */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))
       if (listed._tag === "Success" && Option.isSome(listed.success)) {
-        yield* Effect.logInfo(`${about(name)} was created: the endpoint lists it as ${listed.success.value.id}`)
+        yield* Effect.logInfo(`${about(name)} exists at the endpoint, with the id ${listed.success.value.id}`)
         doubts.delete(name)
         yield* record(name, { id: listed.success.value.id })
         return Option.some(listed.success.value.id)

@@ -1,7 +1,4 @@
-/**
- * An expert that knows the answers from a file of prompt items with `gold`. The order of completions does not matter.
- * An invalid record is an error at the start. Memory contains a hash and a rationale per record.
- */
+/** An expert that knows the answers from a file of prompt items with `gold`, in any order of the completions. */
 import { Effect, type FileSystem, Option, type Path, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"

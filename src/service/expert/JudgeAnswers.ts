@@ -20,7 +20,6 @@ import * as Migrations from "../../sql/Migrations.ts"
 import { JudgeError } from "./Expert.ts"
 
 export interface Answer extends TokenPrice.RequestTokens {
-  /** The text of the answer. Empty if the answer has none. */
   readonly text: string
   readonly model: string | undefined
   /** The reason why the answer gives no verdict: the model declines, or its answer cannot be read. */
@@ -70,9 +69,9 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // At most one vote includes the cost of an answer. `counted_for` names the item of this vote. `counted_for` is
-      // null while no judgment has used the answer. It is empty if a judgment used the answer but ended without a vote.
-      // In this case, the model's next vote includes the cost.
+      // At most one vote includes the cost of an answer. `counted_for` is the item of this vote. Before a judgment uses
+      // the answer, `counted_for` is null. If the judgment ends without a vote, `counted_for` is empty, and the model's
+      // next vote includes the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -108,7 +107,6 @@ const migrations = {
         gone_at INTEGER
       )`
       yield* sql`CREATE TABLE batch_request (batch TEXT, request TEXT, body TEXT NOT NULL, PRIMARY KEY (batch, request))`
-      // `times` counts the unreadable results that batches gave for the request.
       yield* sql`CREATE TABLE unreadable (request TEXT PRIMARY KEY, times INTEGER NOT NULL)`
       yield* sql`CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)`
       yield* sql`INSERT INTO setting VALUES ('marker_key', ${yield* drawMarkerKey})`
@@ -204,17 +202,11 @@ export const open = Effect.fn("JudgeAnswers.open")(
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /**
-     * Call this if a judgment of `item` ended without a vote. The answers of the judgment were paid for, but no vote
-     * includes their cost. The model's next vote, on any item, then includes the cost.
-     */
+    /** After a judgment of `item` without a vote, the model's next vote includes the cost of the judgment's answers. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /**
-     * Adds the cost of the model's earlier judgments without a vote to the vote on `item`. Returns the prompt and
-     * completion tokens of the requests of these judgments. `own` are the requests for the vote itself.
-     */
+    /** Adds the costs that `uncount` left over to the vote on `item`. Returns the tokens of these requests. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer

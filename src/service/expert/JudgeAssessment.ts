@@ -48,7 +48,6 @@ const questions = ({ all_bad, aspects, edit, flags, required, strength }: Rubric
   ]
 }
 
-/** @param failed an earlier invalid answer and its problem */
 export const ask = (
   item: AssessedItem,
   rubric: Rubric,

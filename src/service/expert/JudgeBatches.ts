@@ -1,9 +1,7 @@
 /**
- * Sends requests to a language model as batches. Each batch is recorded before it is sent. After a crash, the next
- * start therefore continues the batch. If the request to create a batch gets no response, the batch's requests are sent
- * again only if an operator allows this. After 3 unreadable results, a request is not sent again, and the model gives
- * no vote. After an unexpected error, callers get a failure, and the batch continues later. Files at the endpoint are
- * not deleted.
+ * Sends requests to a language model as batches. Each batch is recorded before its upload, so a restart after a crash
+ * continues the batch. If the endpoint does not respond to the creation of a batch, the batch may exist. Its requests
+ * are sent again only with the option `send-again`. A request with 3 unreadable results is not sent again.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -24,10 +22,7 @@ export interface BatchOptions {
   readonly pollInterval?: Duration.Input | undefined
   /** The maximum number of requests in a batch. Default 50,000. */
   readonly maxRequests?: number | undefined
-  /**
-   * How a start treats batches in doubt. `wait`, the default, keeps asking the endpoint for them. `send-again` sends
-   * their requests again if the endpoint does not have them. The requests may then be paid for twice.
-   */
+  /** If it is unclear whether a batch exists: `wait` (default), or `send-again`, which may pay for requests twice. */
   readonly doubts?: "wait" | "send-again" | undefined
 }
 
@@ -104,7 +99,7 @@ export const make = Effect.fnUntraced(function* (
       const words =
         unreadable.length === 0
           ? ""
-          : `${count(unreadable.length, "result")} could not be read. After ${maxUnreadable} unreadable results, a request is not sent again. `
+          : `${count(unreadable.length, "result")} could not be read. A request with ${maxUnreadable} unreadable results is not sent again. `
       yield* Effect.logWarning(
         `${about(name)} ended with ${count(answered.length, "answer")} to ${count(requests.length, "request")}. ${words}Requests without an answer are sent again, unless the model refused them`,
       )
@@ -163,7 +158,7 @@ export const make = Effect.fnUntraced(function* (
     const created = yield* Effect.result(creation)
     if (created._tag === "Success") return yield* collect(name, created.success, sendsAgain && gone_at !== null)
     const { fault, problem } = created.failure
-    // Here, the fault `Question` means that the batch's file is too large.
+    // An upload fails with the fault `Question` if the batch is too large. Later batches get half as many requests.
     if (fault === "Question") halve()
     yield* settle(
       name,
@@ -185,7 +180,6 @@ export const make = Effect.fnUntraced(function* (
   const rowsOf = (where: Statement.Fragment) =>
     sql<BatchSteps.BatchRow>`SELECT name, input_file, asked_at, id, gone_at FROM batch WHERE ${where} ORDER BY rowid`
 
-  /** Runs a batch, and again after an unexpected error. @param sendsAgain whether to resend a batch in doubt */
   const carryOut = (row: BatchSteps.BatchRow, sendsAgain: boolean): Effect.Effect<void> =>
     Effect.catchCause(run(row, sendsAgain), (cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

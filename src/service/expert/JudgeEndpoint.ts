@@ -1,9 +1,8 @@
 /**
- * Sends requests to `POST {base URL}/chat/completions`. The client obeys `Retry-After`, and waits a minute after the
- * endpoint refused a setting, such as the key. It follows no redirects. Failures and logs do not contain the key. A
- * request is sent only once if several callers need the answer, and not at all if `JudgeAnswers` has the answer. A
- * `JudgeError` is not retryable if the endpoint cannot answer this question. A timeout, an answer that is too long, or a
- * refusal without a reason is treated as such a case only if the endpoint has answered other questions.
+ * Sends requests to `POST {base URL}/chat/completions`. Callers that need the same answer share one request. A stored
+ * answer (`JudgeAnswers`) needs no request. Failures and logs do not contain the key. A `JudgeError` is not retryable
+ * if the endpoint cannot answer this question. After a timeout, an answer that is too long, or a refusal without a
+ * reason, this is assumed only if the endpoint has answered other questions.
  */
 import {
   ByteSize,
@@ -101,19 +100,12 @@ export const make = Effect.fnUntraced(function* (
   /** The reason of the last refusal, if the endpoint's last response refused the settings, such as the key. */
   let refusal: string | undefined
 
-  /**
-   * The members from which the ids of requests are made. If the client no longer sends `temperature`, the ids stay
-   * unchanged, so that stored answers are still found.
-   */
+  /** Ids of requests are made from these members. They keep `temperature`, so that stored answers are still found. */
   const configured = Object.fromEntries(body)
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
 
   const exchange = JudgeHttp.make(client, context)
 
-  /**
-   * Waits for the end of the current pause. Fails at once if the remaining pause is longer than `maxPause`, or if the
-   * pause follows a refusal of the settings.
-   */
   const awaitTurn = Effect.gen(function* () {
     const pause = Duration.millis(Math.max(0, notBefore - (yield* Clock.currentTimeMillis)))
     const retryAfter = Duration.toMillis(pause)
@@ -186,7 +178,7 @@ export const make = Effect.fnUntraced(function* (
 
   const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string, judgment: Judgment) =>
     Effect.catchIf(
-      // An earlier process may have sent the request as part of a batch.
+      // If a batch of an earlier process has this request, the result of the batch is awaited, and nothing is sent.
       Effect.suspend(() => batches?.pending(id) ?? attempt(messages, id, judgment)),
       ({ fault }) => fault === "Temperature" && mayDropTemperature,
       () => {

@@ -1,9 +1,7 @@
 /**
  * An expert that asks a language model which of two completions is better (`PairwiseRanking`). Each pair is shown in
  * both orders. The completions are shuffled with a seed from the item's text, so a restart does not change their order.
- * `JudgeAnswers` stores each answer, so an interrupted judgment does not ask the same questions again. If several votes
- * use an answer, the first of these votes includes the answer's cost. If an item gets no vote, the judge's next vote
- * includes the cost of the answers on this item.
+ * `JudgeAnswers` stores each answer, so an interrupted judgment does not ask the same questions again.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -26,8 +24,8 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   /** The user's message, with `{guidelines}`, `{prompt}`, `{completions}`. Default: `JudgePrompt.defaultTemplate`. */
   readonly template?: string | undefined
   /**
-   * The rule if the model's preference between two completions changes with their order. `tie`, the default, counts
-   * both as equally good. `abstain` gives no vote if the best completion of the item is uncertain for this reason.
+   * If the model prefers another completion after a change of the order, `tie` (the default) counts the two completions
+   * as equally good. `abstain` gives no vote if the best completion of the item is uncertain as a result.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
   /** The maximum number of times that a question is asked if the answers are unusable. Default 3. */
@@ -186,7 +184,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     )
   }, Effect.scoped)
 
-  // A judgment makes at least two requests at once, so the number of concurrent judgments is half that of requests.
+  // A judgment sends two or more requests at once, so the limit on judgments is half of the limit on requests.
   const concurrency = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
   return {
     name,
@@ -213,10 +211,7 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
   return `The model's choice changed with the order of the completions, so they count as equally good. First order: ${words} Second order: ${other.rationale || "The model gave no reason."}`
 }
 
-/**
- * Sums the tokens and the cost of a vote's requests. If another vote already includes the cost of a request, the
- * request counts in `cached` only. `without_vote` is the sum for earlier judgments that ended without a vote.
- */
+/** If another vote includes the cost of a request, the request counts in `cached`, and not in this vote's cost. */
 const usageCounter = (costOf: ((tokens: TokenPrice.RequestTokens) => Cost.Decimal) | undefined) => {
   const paid: Array<JudgeEndpoint.Completion> = []
   const cached: Array<JudgeEndpoint.Completion> = []

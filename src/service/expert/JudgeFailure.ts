@@ -109,7 +109,6 @@ export const fromBody = (body: unknown, { apiKey, baseUrl }: RequestContext): Ju
     problem: `${baseUrl} returned something other than a chat completion: ${quote(errorIn(body).words, apiKey)}`,
   })
 
-/** The failure of a request that got no answer. It names the code of the innermost cause, such as ECONNREFUSED. */
 export const fromTransport = (failure: unknown, { baseUrl }: RequestContext): JudgeFailed => {
   const code = HttpFailure.codesOf(HttpFailure.causes(failure)).at(-1) ?? "the request cannot be sent"
   return new JudgeFailed({

@@ -7,7 +7,6 @@ import { JudgeFailed, type RequestContext } from "./JudgeFailure.ts"
 
 export const isOk = (status: number): boolean => status >= 200 && status < 300
 
-/** Sends a request, and returns the body of a successful response. @param hasAnswered see `JudgeFailure.fromStatus` */
 export const make =
   (client: HttpClient.HttpClient, context: RequestContext) =>
   (

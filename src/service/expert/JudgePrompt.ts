@@ -115,7 +115,6 @@ export const objectsIn = (answer: string): ReadonlyArray<string> => {
   return objects
 }
 
-/** Returns the position of the brace that closes the object, or -1. Braces in strings do not count. */
 const closing = (text: string, open: number): number => {
   let depth = 0
   let quoted = false

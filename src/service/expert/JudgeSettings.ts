@@ -1,7 +1,4 @@
-/**
- * Finds the endpoint and the key for `judge:MODEL` in settings or environment variables. There is no default endpoint.
- * `OPENAI_API_KEY` is used only for OpenAI's own endpoint.
- */
+/** Finds the endpoint and the key for `judge:MODEL`. `OPENAI_API_KEY` is used only for OpenAI's own endpoint. */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { amountForm } from "../../domain/Cost.ts"
 import * as TokenPrice from "../../domain/TokenPrice.ts"
@@ -16,17 +13,9 @@ export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl" | 
   readonly baseUrl?: string | undefined
   /** The path of a file that contains the template. */
   readonly templateFile?: string | undefined
-  /**
-   * The path of a SQLite file of answers. The service creates it if it does not exist. A request with the same model,
-   * messages, and members as an earlier one is not sent again. Default: `judge-answers.db` beside the service's
-   * database.
-   */
+  /** The SQLite file of answers, so that none is paid for twice. Default: `judge-answers.db` beside the database. */
   readonly cache?: string | undefined
-  /**
-   * Whether requests are sent as batches (`/files` and `/batches` of the endpoint), and how. Answers then take up to 24
-   * hours, and usually cost half. A file of answers is required, because the state of the batches is in that file.
-   * Default false.
-   */
+  /** Whether and how requests are sent as batches, which take up to 24 hours and usually cost half. Default false. */
   readonly batch?: boolean | BatchOptions | undefined
   /** Prices per million tokens, by model. */
   readonly prices?: { readonly [model: string]: TokenPrice.TokenPrice } | undefined

@@ -1,8 +1,7 @@
 /**
- * Asks automatic experts about one item, in order. As many experts are asked concurrently as votes are missing. If an
- * expert fails, no other expert is asked in its place, and the expert is asked again later. After a final failure, the
- * next expert is asked instead. A failure is final if it is not retryable. The third crash or invalid vote of an expert
- * on an item is also final.
+ * Asks automatic experts about one item, in order. If two votes are missing, two experts are asked concurrently. An
+ * expert that fails keeps its turn, and is asked again later. After a final failure, the next expert is asked instead.
+ * A failure is final if it is not retryable, or if it is the expert's third crash or invalid vote on the item.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"
@@ -88,10 +87,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return Option.none()
   })
 
-  /**
-   * Returns the answers and the first final failure. `lacking` is the number of votes that are still missing after all
-   * experts were asked. It is 0 if an expert is asked again later.
-   */
+  /** `lacking` counts the votes that no expert can give. It is 0 as long as an expert will be asked again. */
   const judge = Effect.fnUntraced(function* (
     item: Item,
     instructions: Instructions,

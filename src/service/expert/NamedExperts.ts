@@ -1,7 +1,6 @@
 /**
  * Makes the experts of a service. All judges store their answers in one file. Without a file in the settings, a
- * temporary file is used. Only one process at a time can use a file, so that no answer is paid for twice. If the file
- * contains unfinished batches of an earlier process, this process continues the batches.
+ * temporary file is used. Only one process at a time can use a file, so that no answer is paid for twice.
  */
 import { Effect } from "effect"
 import { HttpClient } from "effect/http"

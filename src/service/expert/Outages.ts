@@ -16,7 +16,7 @@ interface ItemFailures extends Failures {
   reported: boolean
 }
 
-/** The expert is paused for all items after more consecutive failures than this. Fewer may be due to single items. */
+/** After more failures in a row than this, the expert is paused for all items, and not only for the failed items. */
 const maxToleratedFailures = 3
 const seconds = 1_000
 const minutes = 60 * seconds
@@ -74,7 +74,7 @@ export const make = () => {
             due.push(itemId)
           }
           if (!item.reported) nextDue = Math.min(nextDue, item.until)
-          // If no retry follows within an hour, the entry is deleted to free memory. Another expert may have voted.
+          // If no retry follows within an hour, another expert may have voted, so the entry is no longer needed.
           if (item.reported && item.until + hours < now) failuresByExpert.delete(expert)
         }
         if (failuresByExpert.size === 0) items.delete(itemId)

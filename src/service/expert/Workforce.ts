@@ -1,8 +1,8 @@
 /**
  * Runs the automatic experts: claims items, asks the experts in order, and records their votes. Experts that fail are
  * retried with backoff. If the experts cannot give all votes on a task, the task stays open, or `cancelUnanswered` ends
- * the task. If only language models may vote on a task, a model may have no answer to a prompt. The prompt is then
- * complete with fewer votes, as soon as all other models have voted on it.
+ * the task. Some tasks are for language models alone. If a model has no answer to a prompt of such a task, the votes of
+ * all other models complete the prompt.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -23,9 +23,9 @@ export interface WorkforceOptions {
 }
 
 const maxClaimed = 32
-/** Maximum number of claimed tasks if the experts are slow. More tasks would only wait for the experts. */
+/** Maximum number of claimed tasks if an expert is slow, and therefore has a `concurrency` limit. */
 const maxTasksOfSlow = 8
-/** Only experts that send batches have a higher `concurrency`. With such an expert, `limitsOf` limits claimed items. */
+/** An expert above this `concurrency` sends batches. Claimed items are then limited to the expert's `concurrency`. */
 const maxUnbatchedConcurrency = 1_000
 
 const limitsOf = (experts: ReadonlyArray<Expert>) => {
@@ -106,7 +106,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, claim, say), (outcome) => {
         const silent = outcome.judged.answers.find(({ vote }) => Result.isFailure(vote))
-        // If only language models may vote and one has no answer, the queue may complete the prompt with fewer votes.
+        // A prompt that only language models may judge does not wait for a model that has no answer.
         const isDone = voters === "judges" && silent !== undefined
         if (outcome.lacking > 0 && !isDone) {
           unanswered++
@@ -175,8 +175,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     yield* FiberSet.run(workers, Effect.ensuring(judged, ended))
   })
 
-  // This effect cannot be interrupted, because a claimed item without a worker would return to the queue only at the
-  // next start. Only the pause before a retry can be interrupted.
+  // After an interruption between `claim` and `begin`, the claimed items would wait for the next start of the service.
   const claimAndBegin = persistently(
     Effect.uninterruptible(Effect.tap(Effect.suspend(claim), ({ claims }) => Effect.forEach(claims, begin))),
   )

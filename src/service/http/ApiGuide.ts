@@ -47,7 +47,7 @@ Characters in prompts, completions, and guidelines are counted as Unicode code p
 ${
   rateLimit === undefined
     ? "This service has no rate limit."
-    : `**Rate limit**: each token may send ${count(rateLimit.burst)} requests at once and ${count(rateLimit.perSecond)} per second over time. Answers have the headers \`RateLimit-Policy: "default";q=${rateLimit.burst};w=…\` (the quota, and the seconds in which it is restored) and \`RateLimit: "default";r=…;t=…\` (the remaining requests, and the seconds until the quota is fully restored), as defined in draft-ietf-httpapi-ratelimit-headers. A request beyond the limit gets 429 \`too-many-requests\` with \`Retry-After\` in seconds.`
+    : `**Rate limit**: each token may send ${count(rateLimit.burst)} requests at once and ${count(rateLimit.perSecond)} per second over time. Answers have two headers of draft-ietf-httpapi-ratelimit-headers. In \`RateLimit-Policy: "default";q=${rateLimit.burst};w=…\`, \`q\` is the quota of requests, and \`w\` is the time in seconds after which a used-up quota is full again. In \`RateLimit: "default";r=…;t=…\`, \`r\` is the number of requests left, and \`t\` is the time in seconds until the quota is full. A request beyond the limit gets 429 \`too-many-requests\` with \`Retry-After\` in seconds.`
 }
 
 **Concurrent bodies**: the service reads request bodies of up to ${count(maxBodiesPerToken * limits.bodyBytes)} bytes in total per token at the same time. Further requests wait up to 15 seconds and then get 429 with \`Retry-After\`.

@@ -1,4 +1,4 @@
-/** Compresses a body only once if several responses have it. The result is kept as long as the body. */
+/** If several responses share a body, compresses the body once. The result is freed together with the body. */
 import { Effect, Semaphore } from "effect"
 import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"
 

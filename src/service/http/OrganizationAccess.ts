@@ -27,7 +27,6 @@ const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
 
   return {
     accept,
-    /** Counts one request against the token's rate limit, unless the limit refuses it. */
     take,
     hasStartupToken: startupTokenHash !== undefined,
   }

@@ -84,9 +84,8 @@ export const withProblems = (options: {
   Effect.fnUntraced(function* (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const bodyBytes = options.bodyBytes(request)
-    // The handler runs in the request's scope, which closes after the response is sent. Therefore, a timeout does not
-    // interrupt the handler. An interruption would close the connection while the body arrives, and the client would
-    // not get the response.
+    // The handler continues after a timeout. An interruption while the body arrives would close the connection, and the
+    // client would not get the response.
     const fiber = yield* handled.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytes)),
       Effect.forkScoped({ startImmediately: true }),

@@ -1,7 +1,4 @@
-/**
- * Limits the rate of requests by token bucket. Responses have the headers of draft-ietf-httpapi-ratelimit-headers.
- * Buckets are kept in memory: after a restart of the service, every client may send a full burst again.
- */
+/** Limits the rate of requests by token bucket. The buckets are in memory, so a restart of the service refills them. */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 

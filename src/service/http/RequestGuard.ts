@@ -10,10 +10,7 @@ import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 const pageBodyBytes = 256 * 1024
-/**
- * URLs with a higher limit. A vote or a draft may contain an edited completion. Guidelines may take 3 bytes per UTF-16
- * code unit.
- */
+/** Higher limits: for edited completions, and for guidelines, which need at most 3 bytes per UTF-16 code unit. */
 const pageBodyLimits: ReadonlyArray<readonly [url: RegExp, bytes: number]> = [
   [/^\/annotate\/api\/items\//, 1024 * 1024],
   [/^\/dashboard\/api\/tasks\/.*\/guidelines$/, 3 * maxLength.guidelines + pageBodyBytes],

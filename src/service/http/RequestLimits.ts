@@ -1,7 +1,4 @@
-/**
- * Limits on the numbers and sizes in a task. A refusal lists each invalid member (at most 100) with its limit and
- * value. Accepted metadata can be returned unchanged: its nesting is limited, and its numbers lose no digits.
- */
+/** Limits on the numbers and sizes in a task. A refusal lists each invalid member (at most 100). */
 import { Effect, Result } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { UnprocessableTask } from "../../api/Problems.ts"

@@ -18,7 +18,6 @@ export const ImageHosts = Context.Reference<ReadonlyArray<string>>("prefstream/s
   defaultValue: () => [],
 })
 
-/** Parses a host name with an optional port, for use in a policy. The default port of https is left out. */
 export const parseImageHost = (text: string): Option.Option<string> =>
   Option.fromUndefinedOr(
     /^[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$/i.test(text) ? URL.parse(`https://${text}`)?.host : undefined,

@@ -1,8 +1,7 @@
 /**
- * The service's address. Checks whether a request comes from the service's own pages. A service on loopback accepts
- * only two kinds of `Host`: loopback names, and the service's public name. This prevents DNS rebinding. If the service
- * has a public URL, a loopback or private address is the address of a proxy. In this case, the client's address is the
- * last one in the proxy's `X-Forwarded-For`.
+ * The address of the service, and checks of requests. A service on loopback accepts as `Host` only loopback names and
+ * its public name, which prevents DNS rebinding. With a public URL, a request from a loopback or private address comes
+ * from a proxy. The client's address is then the last address in `X-Forwarded-For`.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
@@ -109,7 +108,6 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
 export class ServiceAddress extends Context.Service<ServiceAddress, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/ServiceAddress",
 ) {
-  /** @param options `publicUrl` is the URL of a service behind a proxy: `https://annotate.example` */
   static readonly layer = (options: { readonly publicUrl?: string | undefined } = {}) =>
     Layer.effect(ServiceAddress, make(options))
 }

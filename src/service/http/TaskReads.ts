@@ -8,7 +8,6 @@ import { OrganizationAccess } from "./OrganizationAccess.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 import { ServiceAddress } from "./ServiceAddress.ts"
 
-/** Makes the response for a task. The stored answer is JSON text, and is sent unchanged. */
 export const toResponse = ({ answer, status, taskId, waiting }: FoundTask): HttpServerResponse.HttpServerResponse =>
   Option.match(answer, {
     onNone: () =>
@@ -27,8 +26,7 @@ const make = Effect.gen(function* () {
   const read = Effect.fnUntraced(function* (token: string, taskId: string) {
     const accepted = yield* accept(token)
     if (Option.isNone(accepted)) return undefined
-    // The task is read before the request counts against the rate limit. If the task does not exist, the router handles
-    // the request and counts it.
+    // `take` counts the request. For an unknown task, the router counts the request, so the task is read first.
     const task = yield* store.find(accepted.value.organization, taskId)
     if (Option.isNone(task)) return undefined
     const { headers, retryAfterSeconds } = yield* take(accepted.value.tokenId)

@@ -80,7 +80,6 @@ export const HeldItem = Schema.Struct({
   /** The messages of the prompt. Null if the prompt is a text and not a conversation. */
   turns: Schema.NullOr(Schema.Array(Message)),
   completions: Schema.Array(Schema.String),
-  /** The messages of each completion. The value for a completion is null if the completion is plain text. */
   completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
   draft: Schema.NullOr(Draft),
   undone: Schema.Boolean,
@@ -117,7 +116,6 @@ export type Work = typeof Work.Type
 export const GivenJudgment = Schema.Struct({
   item_id: Schema.Int,
   given_at: Schema.Int,
-  /** The beginning of the prompt, or of the last turn of a conversation. */
   prompt: Schema.String,
   /** Groups of positions, best first: `[[1]]` if the expert chose the completion at position 1 and ranked none. */
   ranking: Schema.Array(Schema.Array(Place)),
@@ -144,7 +142,6 @@ export type Submission = typeof Submission.Type
 
 const params = { item_id: Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString)) }
 
-/** Exchanges an invitation for a session, and sets the session cookie. An invitation works once. */
 const join = HttpApiEndpoint.post("join", "/join", {
   payload: Schema.Struct({ code: Schema.String.check(Schema.isMaxLength(maxLength.code)) }),
   success: Schema.Struct({ name: Schema.String }),
@@ -161,7 +158,6 @@ const saveDraft = HttpApiEndpoint.put("saveDraft", "/items/:item_id/draft", { pa
 
 const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", { params, payload: Submission, success: Work })
 
-/** Records that the expert has seen this version of the guidelines, so that the page does not announce it again. */
 const acknowledge = HttpApiEndpoint.post("acknowledge", "/items/:item_id/guidelines", {
   params,
   payload: Schema.Struct({ version: Schema.Int }),

@@ -106,10 +106,7 @@ const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", 
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),
   success: Voided,
 })
-/**
- * Restores the votes that one call of `voidVotes` made void. A vote stays void if another expert has voted instead or
- * is judging the item now. Fails with `Conflict` if all the votes are already restored.
- */
+/** Undoes one call of `voidVotes`. A vote stays void if another expert has voted instead, or is judging the item. */
 const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id/undo", {
   params: { voiding_id: IntFromQuery },
   success: Voided,

@@ -15,13 +15,13 @@ export const GroupSummary = Schema.Struct({
   paused: Schema.Boolean,
   /** The only experts who may judge the group. Null if all experts may. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
-  /** The number of open tasks. `votes` counts the votes given on these tasks, and `votes_needed` all that they need. */
+  /** The number of open tasks. In all, these tasks need `votes_needed` votes. Experts have given `votes` of them. */
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** The number of items that wait for new people. All active people have seen the item, or one with equal content. */
+  /** The number of items that need votes of more people, because all active people have already seen their content. */
   waiting: Schema.Int,
-  /** The number of items for language models only, on which no model of the service can still vote. */
+  /** The number of items that need votes of language models, although the service has no model left that can vote. */
   waiting_for_judges: Schema.Int,
   created_at: Millis,
 })
@@ -30,7 +30,7 @@ export type GroupSummary = typeof GroupSummary.Type
 const Queue = Schema.Struct({
   /** Groups with open tasks, in queue order, at most 200. */
   groups: Schema.Array(GroupSummary),
-  /** Open tasks without a group: 50 per page. The first page also has all paused, prioritized, and assigned tasks. */
+  /** Open tasks without a group. The first page has all paused, prioritized, and assigned tasks, and 50 others. */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
   /** Pass this value as `after` to get the next page of tasks. Null on the last page. */
   next: Schema.NullOr(Schema.Int),
@@ -68,9 +68,8 @@ export const GroupDetail = Schema.Struct({
   flagged: Schema.Int,
   days: Days,
   /**
-   * The experts with votes on the group, most votes first. A vote is compared if its item is complete, and the other
-   * votes on the item have a single favorite. `compared` counts an expert's compared votes. `agreed` counts the
-   * compared votes for the favorite.
+   * The experts who voted on the group, most votes first. `compared` counts an expert's votes on completed items on
+   * which one completion got the most votes of the other experts. `agreed` counts the votes for this completion.
    */
   experts: Schema.Array(
     Schema.Struct({

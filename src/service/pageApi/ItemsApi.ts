@@ -1,7 +1,4 @@
-/**
- * The part of `DashboardApi` about items. Each page of a list begins after the last item of the previous page, even if
- * new items have arrived.
- */
+/** The part of `DashboardApi` about items. New items do not shift the pages of a list. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { formats } from "../../domain/VoteRow.ts"
@@ -24,7 +21,7 @@ export const ItemSummary = Schema.Struct({
   group_id: Schema.String,
   index: Schema.Int,
   prompt: Schema.String,
-  /** `waiting`, `open`, and `done` depend on the votes on all equal items. */
+  /** Whether an item is `waiting`, `open`, or `done` is decided by the votes on all equal items together. */
   state: ItemState,
   /** `votes`, `votes_required`, `flagged`, and `agreement` cover all equal items. */
   votes: Schema.Int,
@@ -74,10 +71,7 @@ const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
 })
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
-/**
- * Fails with `Conflict` if the task is canceled, the prompt is withdrawn, or an expert is judging the prompt. With
- * `undecided`, also fails if a lead has already decided.
- */
+/** Fails with `Conflict` while an expert is judging the prompt. With `undecided`, also after a lead's decision. */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   payload: Schema.Struct({

@@ -47,8 +47,7 @@ export const Millis = Schema.Int
 export const Name = Schema.String.check(
   Schema.isTrimmed(),
   Schema.isBetweenLength(1, maxLength.name),
-  // The pattern excludes control characters, line separators, and names without a visible character. It also excludes
-  // lone surrogates, which the database would change.
+  // The pattern also excludes lone surrogates, which the database would change.
   Schema.isPattern(/^(?=.*[^\p{Cf}\s])[^\p{Cs}\p{Cc}\p{Zl}\p{Zp}]*$/u, {
     expected: "well-formed text on one line, with a visible character",
   }),

@@ -14,10 +14,7 @@ const progress = {
   votes_needed: Schema.Int,
 }
 const Bound = Schema.NullOr(Schema.Finite)
-/**
- * A vote is compared if the other votes on its item have a single favorite. `compared` counts these votes. `agreed`
- * counts the compared votes for the favorite.
- */
+/** `compared` counts votes on items on which the other votes have one favorite. `agreed` counts the votes for it. */
 const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: Bound }
 
 export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const
@@ -52,9 +49,7 @@ export const OverviewReport = Schema.Struct({
   disagreements: Schema.Int,
   /** Votes on each of the last 30 days (UTC), oldest first. */
   days: Schema.Array(Schema.Struct({ day: Millis, people: Schema.Int, automatic: Schema.Int })),
-  /**
-   * The last 12 weeks, oldest first. Weeks without compared votes are left out. `week` is the start of a Monday (UTC).
-   */
+  /** The last 12 weeks, oldest first, except weeks without compared votes. `week` is the start of a Monday (UTC). */
   weeks: Schema.Array(Schema.Struct({ week: Millis, ...agreement })),
   /** The 50 experts with the most votes in the last 28 days. `seconds` covers a person's latest 100 votes. */
   experts: Schema.Array(

@@ -23,23 +23,20 @@ export const linkHours = { "sign-in": 24, invitation: 7 * 24 } as const
 export const maxInvitations = 500
 export const maxKeepHours = 24 * 30
 export const maxQualificationItems = 1_000
-/** Percentages of right answers that the form proposes. A person with a lower percentage than `stay` is paused. */
+/** Default percentages of right answers: a person needs `qualify` to begin work, and is paused below `stay`. */
 export const proposedPercent = { qualify: 80, stay: 70 } as const
 /** A person can be paused after at least `min` gold items. Only the latest `max` gold items count. */
 export const countedGoldItems = { min: 5, max: 20 } as const
 export const promptsPerPage = 20
 
-/** Managers change tasks, experts, and groups. Only admins use the audit log, operators, tokens, and the webhook. */
+/** Viewers read. Managers also edit tasks, experts, and groups. Admins also edit operators, tokens, and the webhook. */
 export const roles = ["viewer", "manager", "admin"] as const
 type Role = (typeof roles)[number]
 export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role) >= roles.indexOf(min)
 
 export const taskStatuses = ["pending", "in_progress", "completed", "cancelled"] as const
 
-/**
- * A `waiting` item has no votes, and an `open` item has some. A filter for `open` finds both. A `disputed` item has all
- * its votes, but the votes differ, and no lead has decided.
- */
+/** A `waiting` item has no votes. A `disputed` item has all its votes, but they differ, and no lead has decided. */
 export const itemStates = ["waiting", "open", "done", "disputed", "decided", "withdrawn", "cancelled"] as const
 
 /** The priorities, in the order in which their groups are judged. */

@@ -109,17 +109,12 @@ const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:in
   params: { ...taskParams, index: IntFromQuery },
 })
 
-/**
- * Requests votes from experts who have not judged the prompts. Fails with `Conflict` if the task is canceled, nobody
- * has judged it yet, or no prompt can be judged again.
- */
+/** Requests more votes. Fails with `Conflict` if nobody has judged the task, or if no prompt can be judged again. */
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
   payload: Schema.Struct({
     votes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })),
-    /**
-     * Zero-based positions of the prompts to reopen. Null reopens all prompts without a lead's decision or withdrawal.
-     */
+    /** Zero-based positions of prompts. Null reopens all prompts that no lead has decided or withdrawn. */
     prompts: Schema.NullOr(Schema.NonEmptyArray(Schema.Int)),
   }),
   success: Schema.Struct({ prompts: Schema.Int }),
@@ -149,10 +144,7 @@ const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines
   params: taskParams,
   success: GuidelineHistory,
 })
-/**
- * Saves a new version for all tasks with these guidelines. Fails with `Conflict` if `version` is not the newest version
- * or the text is unchanged.
- */
+/** Changes all tasks with these guidelines. Fails with `Conflict` if `version` is not the newest version. */
 const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/guidelines", {
   params: taskParams,
   payload: Schema.Struct({

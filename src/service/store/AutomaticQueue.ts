@@ -12,10 +12,7 @@ import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 
-/**
- * Where an expert's search for items continues. The search still has to visit the tasks in `tasks`, and all tasks with
- * an open item after `itemId`.
- */
+/** An expert's search still has to visit the tasks in `tasks`, and all open items after `itemId`. */
 interface Cursor {
   itemId: number
   readonly tasks: Set<number>
@@ -134,7 +131,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     let lacking = 0
     const closed: Array<number> = []
     const isShared = task.group_id !== task.task_id && activeExperts.length > 1
-    // The order decides which experts are asked if an item needs fewer votes than there are experts.
     const isOrdered = isShared && task.has_equal_items === 1 && open.some(({ open }) => open < experts.length)
     const inOrder = isOrdered ? yield* equal.orderFor(task.seq) : undefined
     const claimed = open.flatMap(({ item_id, open }) => {
@@ -158,8 +154,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // If other items of the task are claimed, items without an expert are not reported yet. When the claims end, all
-      // cursors visit the task again.
+      // `lacking` is not reported while other items of the task are claimed. After these claims, the search repeats.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
     }
@@ -207,7 +202,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         Effect.gen(function* () {
           const rows = yield* activeOf(asking.experts)
           const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-          // If there are no experts, one cursor still checks all tasks, to report tasks on which only judges may vote.
+          // Even without experts, the tasks are searched, because tasks for judges must be reported as `unanswered`.
           const looking =
             experts.length === 0
               ? [cursorOf("")]
@@ -346,10 +341,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
-    /**
-     * Waits until there may be something to claim, such as a new task or a returned item. Returns at once if this has
-     * happened since the last `claim` began.
-     */
+    /** Waits for something to claim. Returns at once if there may be something new since the last `claim` began. */
     awaitWork: work.await,
     /** Announces a new task. Call it inside the `Database.write` that creates the task. */
     wake: Effect.asVoid(work.open),

@@ -1,10 +1,8 @@
 /**
- * Tracks which people have seen which items. Items are equal (have the same `content`) if they have the same prompt,
- * group, guidelines, and completions in any order. Usually, a person who has seen an item gets no equal item. The equal
- * item waits for another person. Gold items can be repeated, and with `AllowRepeatedVotes`, all items can. They are
- * shown again after all people who may judge them have seen them, first to the people who saw them least often. People
- * who were absent for seven days do not count. If unequal items have the same hash (`contentOf`), some votes are
- * delayed.
+ * Tracks which people have seen which items. Items are equal if they have the same prompt, group, guidelines, and
+ * completions in any order. Equal items have the same `content`. Usually, a person who has seen an item gets no equal
+ * item. Exceptions are gold items and, with `AllowRepeatedVotes`, all items. These items are repeatable: a person gets
+ * an equal item again after all other active people have seen one.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -15,7 +13,7 @@ import { Database } from "../database/Database.ts"
 import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
 import type { TaskRequests } from "./TaskRequests.ts"
 
-/** Computes the id that equal items of an organization share: an integer below 2^52, exact in SQLite and JSON. */
+/** The id that equal items of an organization share: an integer below 2^52. A hash collision only delays some votes. */
 export const contentOf = (
   organization: string,
   { group, guidelines }: { readonly group?: string | undefined; readonly guidelines?: string | undefined },
@@ -36,7 +34,7 @@ export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service
   defaultValue: () => false,
 })
 
-/** Whether the service ends items that no automatic expert can answer, so that they never wait for people. */
+/** Whether items that no automatic expert can answer are closed. If false, these items wait for people. */
 export const EndsUnanswered = Context.Reference<boolean>("prefstream/service/EndsUnanswered", {
   defaultValue: () => false,
 })
@@ -65,10 +63,7 @@ export const make = Effect.gen(function* () {
       AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
         OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))`
 
-  /**
-   * Selects the active experts who have not voted on the item, have not set it aside, and do not hold it. Equal items
-   * are ignored. `row` is the alias of a table with `item_id`.
-   */
+  /** Selects the active experts who have no vote on the item, do not hold the item, and have not set it aside. */
   const eligible = (kinds: ReadonlyArray<string>, row: string, lane: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
@@ -77,10 +72,7 @@ export const make = Effect.gen(function* () {
       AND NOT EXISTS (${met("hold")} AND met.held_until IS NOT NULL)`
   }
 
-  /**
-   * Selects the people whom the item waits for: those who have seen equal items fewer than `times` times. `row` is the
-   * alias of a table with `item_id` and `content`.
-   */
+  /** Selects the people whom the item waits for. They have seen equal items fewer than `times` times. */
   const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) =>
     sql`${eligible(["person"], row, lane)} AND ${timesSeen(sql.literal(`${row}.content`), sql`other.expert_no`)} < ${times}`
 
@@ -154,7 +146,7 @@ export const make = Effect.gen(function* () {
   })
 
   const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
-    // Votes on a canceled task are ignored, unless the service may reopen the task (`unanswered`).
+    // Votes on a canceled task count only if the next start of the service may reopen the task (`unanswered`).
     const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
       ON other.content = item.content AND other.item_id <> item.item_id
       JOIN task ON task.seq = other.item_id / ${maxPrompts} AND (status <> 'cancelled' OR unanswered = 1)
@@ -163,13 +155,10 @@ export const make = Effect.gen(function* () {
     return votes.length > 0
   })
 
-  /**
-   * Call this when people become absent, or may no longer judge a group. A repeatable item that waited for these people
-   * alone returns to the queue. People who have seen an equal item can then judge it.
-   */
+  /** Call this when fewer people can judge. Repeatable items that now wait for nobody return to the queue. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** Lets a person judge several equal items if they are gold items. */
+  /** Marks open gold items as `repeatable`, so that one person can judge several equal items. */
   const allowRepeatsOf = Effect.fnUntraced(function* (
     requests: (typeof TaskRequests)["Service"],
     hasGoldAnswer: (prompt: TaskPrompt) => boolean,

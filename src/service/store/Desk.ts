@@ -1,9 +1,8 @@
 /**
- * Changes that managers make: decisions, withdrawn prompts, additional votes, and void votes. One commit stores a
- * change of a task, the webhook event, and the new published result. If a prompt then has neither a vote nor a
- * decision, the commit deletes the published result. Votes are never deleted. Voiding or restoring the votes of an
- * expert takes one commit per task. If a crash interrupts these commits, an operator can void or restore the votes
- * again.
+ * Changes that managers make: decisions, withdrawn prompts, additional votes, and void votes. One commit changes a
+ * task, updates its published result, and stores the webhook event. If a prompt then has neither a vote nor a decision,
+ * the published result is deleted. Votes are never deleted. There is one commit per task if the votes of an expert are
+ * voided or restored. After a crash, an operator can void or restore the remaining votes.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions completes or reopens tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -58,10 +57,7 @@ const make = Effect.gen(function* () {
     yield* voting.withdraw(organization, group_id)
   })
 
-  /**
-   * Updates a task after the items `itemIds` changed. Call `voting.uncompare` for each of these items first. Otherwise,
-   * their agreement is counted twice.
-   */
+  /** Call `voting.uncompare` for each of `itemIds` first. Otherwise, the agreement on these items is counted twice. */
   const settle = Effect.fnUntraced(function* (
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
@@ -94,7 +90,7 @@ const make = Effect.gen(function* () {
     const event = { organization: task.organization, groupId: task.group_id, taskIds: [task.task_id] }
 
     if (done === task.prompts && status !== "completed") {
-      // `VoteQueue` completes the task at the end of its grace time.
+      // Until `completes_at`, people can undo votes. At that time, `VoteQueue` completes the task.
       if (task.completes_at !== null) return "same" as const
       const whole = yield* voting.openTask(seq)
       yield* voting.complete(whole!, sql`status = 'completed'`, now)
@@ -215,7 +211,6 @@ const make = Effect.gen(function* () {
       return deleted.length === 0 ? yield* conflict(problem) : {}
     })
 
-  /** Deletes a decision, so that the votes decide again. With `operator`, deletes only a decision by this operator. */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")(
     (taskId: string, promptIndex: number, operator?: string) =>
       deleteDecision(
@@ -250,10 +245,7 @@ const make = Effect.gen(function* () {
       return items.length
     })
 
-  /**
-   * Requests additional votes, from experts who have not judged the prompts yet. The published result stays until the
-   * task has all these votes.
-   */
+  /** The published result stays until the task has all the additional votes. */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
@@ -345,7 +337,6 @@ const make = Effect.gen(function* () {
     return votes.map(({ item_id }) => item_id)
   })
 
-  /** Voids all votes of an expert. Items that then lack a vote return to the queue, for other experts. */
   const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const { expertNo, items, voidingId } = yield* change(
@@ -387,8 +378,7 @@ const make = Effect.gen(function* () {
       }),
     )
     const move = (task: Voting.Task, itemIds: ReadonlyArray<number>) => {
-      // Restores a vote only if its item lacks a vote. Otherwise, another expert has voted instead or is judging the
-      // item, and the vote stays void.
+      // A vote stays void if its item has all its votes, or if other experts are giving the missing votes now.
       const mine = sql`voiding_id = ${voidingId} AND item_id IN (
         SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
           AND votes < ${task.votes_required} + extra_votes

@@ -19,10 +19,7 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
     WHERE item.${itemsOf(sql, seq)} AND item.open > 0`
 }
 
-/**
- * Sets `has_equal_items` if an item of the task has the same `content` as an older item. The flag is set for this task,
- * and for the task of the oldest item with this `content`.
- */
+/** Sets `has_equal_items` on a task with items that equal older items, and on the tasks of the oldest equal items. */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (
       SELECT item_id, (SELECT MIN(other.item_id) FROM item AS other INDEXED BY item_of_content
@@ -33,7 +30,7 @@ export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: 
 })
 
 export const make = (sql: SqlClient.SqlClient) => {
-  /** The experts who are judging a claimed item, by item. Claims end with the process, so the map is only in memory. */
+  /** The experts who may be judging an item now. Kept in memory, because claims end with the process. */
   const expected = new Map<number, ReadonlyArray<number>>()
 
   const orderFor = Effect.fnUntraced(function* (seq: number) {

@@ -62,8 +62,7 @@ const make = Effect.gen(function* () {
   })
 
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
-    // A new expert searches all open items, beginning with the first. So the expert can skip the present rows of
-    // `returned_item`, which lists some of these items again.
+    // A new expert searches all open items. `returned_item` lists some of them again, so its existing rows are skipped.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
       VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
         COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -86,10 +85,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /**
-   * Adds a person, and runs the effect `along` in the same transaction. Fails with `Conflict` if an expert with this
-   * name exists.
-   */
+  /** Runs `along` in the same transaction. Fails with `Conflict` if an expert with this name exists. */
   const invite = Effect.fn("Experts.invite")(function* <A>(
     name: string,
     along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
@@ -140,7 +136,6 @@ const make = Effect.gen(function* () {
     return (yield* sql<Row>`SELECT ${columns} FROM expert WHERE ${filter} ORDER BY expert_no`).map(toSummary)
   })
 
-  /** Deactivation returns a person's held items to the queue. Items claimed for automatic experts return later. */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
     active: boolean,
@@ -155,8 +150,7 @@ const make = Effect.gen(function* () {
           yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
         }
         yield* along
-        // Items that were reserved for this expert may now go to other automatic experts. Their cursors may already be
-        // past these items, so all experts search again from the first item.
+        // Items that were reserved for this expert may become free. Therefore, all automatic experts search again.
         if (rows.some(({ kind }) => kind !== "person")) queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows
@@ -167,7 +161,6 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   }, Effect.uninterruptible)
 
-  /** Records that the expert is present now, which ends an absence (`away`). Writes at most once a minute. */
   const touch = Effect.fn("Experts.touch")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const seen = yield* sql`SELECT 1 FROM expert
@@ -176,7 +169,7 @@ const make = Effect.gen(function* () {
       yield* write(sql`UPDATE expert SET last_seen_at = ${now}, away = 0 WHERE expert_id = ${expertId}`)
   })
 
-  /** Sets the automatic experts of this process. No item waits for an automatic expert who is not in the list. */
+  /** Sets the automatic experts of this process. Items do not wait for any other automatic expert (`away`). */
   const employ = (automatic: Staff) => {
     staff = automatic
     return write(sql`UPDATE expert SET away = expert_id NOT IN (SELECT value FROM json_each(${JSON.stringify(automatic.names)}))
@@ -235,5 +228,5 @@ const listProblem = (list: ReadonlyArray<ListedName>, existing: ReadonlyArray<Na
   })
   if (problems.length === 0) return undefined
   const more = problems.length - maxProblems
-  return `Nobody was invited. ${problems.slice(0, maxProblems).join(" ")}${more > 0 ? ` ${more} more names are refused.` : ""}`
+  return `Nobody was invited. ${problems.slice(0, maxProblems).join(" ")}${more > 0 ? ` Problems not shown: ${more}.` : ""}`
 }

@@ -34,9 +34,7 @@ export const make = Effect.gen(function* () {
     return { base, sent, text, version } satisfies Current
   })
 
-  /**
-   * Records which version of the guidelines a person sees first. `changedFor` tells the person about later versions.
-   */
+  /** Records which version a person sees first. `changedFor` tells the person about later versions. */
   const meet = (expertNo: number, { base, version }: Current) =>
     sql`INSERT OR IGNORE INTO guidelines_seen ${sql.insert({ expert_no: expertNo, base, version })}`
 

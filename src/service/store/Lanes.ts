@@ -84,8 +84,8 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     for (const seq of tasks) {
       yield* sql`UPDATE item SET lane = ${lane} WHERE ${itemsOf(sql, seq)}`
     }
-    // In lane 0, an expert's search may already be past the moved items. The search also reads new rows of
-    // `returned_item`, and finds the items there.
+    // Searches of lane 0 may already be past these items. Each search also reads the new rows of `returned_item`, and
+    // finds these items there.
     if (lane > 0) return
     for (const seq of tasks) {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item

@@ -1,7 +1,7 @@
 /**
- * The queue for people. A person holds one item at a time. After undoing votes, a person holds several items, and the
- * item whose vote was undone last is shown first. A late vote counts until `releaseExpired` returns the item to the
- * queue. The draft and the order of the completions are kept, so that a person who gets the item again sees them.
+ * The queue for people. Usually, a person holds one item. Each undone vote adds an item, and the item of the latest
+ * undone vote is shown first. A vote after the end of the hold still counts, until `releaseExpired` returns the item to
+ * the queue. The draft and the order of the completions are kept for a person who gets the item again.
  */
 /* oxlint-disable max-lines -- all SQL statements of the queue share conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"

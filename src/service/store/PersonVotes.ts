@@ -55,10 +55,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       FROM vote INDEXED BY vote_of_expert WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
       ORDER BY n DESC LIMIT ${limit}`
 
-  /**
-   * Returns the vote's task. Returns undefined if the vote cannot change: the task has ended or is paused, a lead has
-   * decided the item, or a published result contains the vote.
-   */
+  /** Undefined if the vote cannot change: the task ended or is paused, a lead decided, or a result has the vote. */
   const openTaskOf = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
     const { expert_no, item_id } = vote
     const task = yield* voting.openTask(seqOf(item_id))
@@ -71,10 +68,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return closed.length > 0 ? undefined : task
   })
 
-  /**
-   * Checks a submission and returns the vote. Call this before the first change in a `Database.write`, because the
-   * transaction is not rolled back if the vote is refused.
-   */
+  /** Call this before the first change in a `Database.write`. A refused vote does not roll back the transaction. */
   const voteOf = Effect.fnUntraced(function* (task: Task, subject: Subject, submission: Submission, now: number) {
     const { expertId, expertNo, isRepeated, itemId, order, shownAt } = subject
     const choice = yield* orMalformed(Places.toIndices(submission, order))

@@ -19,7 +19,7 @@ export const toIndices = (
   if (index === undefined) return Result.fail(`There is no completion at position ${place + 1}.`)
   if (ranking === undefined || ranking === null) return Result.succeed({ choice: index })
   if (top?.includes(place) !== true)
-    return Result.fail("The chosen completion is not among the completions that the ranking puts first.")
+    return Result.fail("The chosen completion is not in the first place of the ranking.")
   return Result.succeed({ choice: index, ranking: mapGroups(ranking, (place) => order[place]!) })
 }
 

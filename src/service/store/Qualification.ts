@@ -1,8 +1,8 @@
 /**
- * Qualification: new people first judge gold items. People who have already voted are qualified. People are paused if
- * they judge too many gold items wrong. Each transaction that gives a person an item, or records a vote, checks whether
- * the person may work. `requalify` starts a new round of gold items for a person. In a round, items that the person has
- * never judged come first, and no item comes twice.
+ * Qualification: new people first judge gold items. A person who has already voted on other items is qualified. People
+ * are paused if they judge too many gold items wrong. Each transaction that gives a person an item, or records a vote,
+ * checks whether the person may work. `requalify` makes a person judge gold items again. In this new round, a gold item
+ * comes at most once, and items that the person has never judged come first.
  */
 import { Clock, Context, Effect, Layer, Random } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

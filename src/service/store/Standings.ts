@@ -1,6 +1,7 @@
 /**
- * Computes whether a person gets work. Judgments committed before the person's last `admit` or `requalify` are ignored.
- * The order of commits decides, not the clock. A judgment of a gold item counts even if its vote was voided.
+ * Decides whether a person may work, from the person's answers to gold items. Answers before the last `admit` or
+ * `requalify` do not count. The order of commits decides which answers came before, not the clock. An answer counts
+ * even if its vote was voided.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -54,10 +54,7 @@ const make = Effect.gen(function* () {
   const voting = yield* Voting.make({})
   const reports = yield* TaskReports.make(voting)
 
-  /**
-   * Makes the id from the idempotency key, or draws it if there is no key. A client that repeats a key gets the same
-   * id, even if the service has lost its database.
-   */
+  /** A client that repeats a key gets the same id, even if the service has lost its database. */
   const makeTaskId = (organization: string, idempotencyKey: string | undefined) =>
     (idempotencyKey === undefined
       ? Effect.map(random.randomBytes(16), Hex.encode)
@@ -116,8 +113,7 @@ const make = Effect.gen(function* () {
         const lane = group === undefined ? undefined : yield* voting.lanes.laneOf(organization, group.id)
         yield* sql`INSERT INTO item (item_id, open, content, repeatable, lane, for_judges)
           SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value ->> 0, value ->> 1, ${lane?.lane ?? 0}, ${voters === "judges" ? 1 : 0} FROM json_each(${contents})`
-        // Older items with the same `content` may have been stored before the gold answer was known. A person may now
-        // judge several of them (`repeatable`).
+        // Older items with the same `content` may have been stored before the gold answer was known.
         if (keyed.some(([, repeatable]) => repeatable === 1)) {
           yield* sql`UPDATE item INDEXED BY item_of_content SET repeatable = 1
             WHERE content IN (SELECT value ->> 0 FROM json_each(${contents}) WHERE value ->> 1 = 1)`
@@ -187,9 +183,8 @@ const make = Effect.gen(function* () {
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
   /**
-   * Closes prompts that no expert can answer. The prompts keep their votes. If none of the prompts can be closed, or
-   * the task would end without any vote, the task is canceled.
-   * @param itemIds default: the items that need votes and that at least one expert set aside
+   * Closes the prompts in `itemIds`, by default those that an expert set aside. The prompts keep their votes. If no
+   * prompt can be closed, or the task would end without any vote, the task is canceled.
    */
   const endUnanswered = Effect.fnUntraced(function* (taskId: string, itemIds?: ReadonlyArray<number>) {
     const now = yield* Clock.currentTimeMillis

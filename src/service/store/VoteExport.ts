@@ -93,8 +93,7 @@ export const make = Effect.gen(function* () {
     lastVote: number,
     { organization, ...filter }: VoteFilter,
   ) {
-    // SQLite answers synchronously. Without this yield, other requests would wait for the whole table, and all its
-    // bytes would be in memory until the socket accepts them.
+    // Without this yield, other requests would wait for the whole table, and all its bytes would be in memory.
     yield* Effect.yieldNow
     const rows = yield* sql<{ item_id: number; task_id: string; chars: number }>`SELECT item.item_id, task_id,
         (SELECT TOTAL(LENGTH(body)) FROM vote WHERE vote.item_id = item.item_id) AS chars

@@ -27,9 +27,8 @@ const defaultUndoGrace: Duration.Input = "30 seconds"
 const maxSleep = Duration.toMillis("10 minutes")
 
 /**
- * Completes tasks that have all their votes, after a grace time in which people can undo their last vote. During the
- * grace time, the task stays in progress, so an undo never changes a published result. A restart does not extend the
- * grace time. If only automatic experts voted, the last vote completes the task immediately.
+ * Completes a task some time after its last vote. During this grace time, people can undo their last vote, so an undo
+ * never changes a published result. If only automatic experts voted, the last vote completes the task immediately.
  */
 const completeAfterGrace = Effect.fnUntraced(function* (voting: Voting.Voting) {
   const { write } = yield* Database
@@ -40,8 +39,7 @@ const completeAfterGrace = Effect.fnUntraced(function* (voting: Voting.Voting) {
   const round = Effect.gen(function* () {
     yield* voting.completing.close
     yield* completeDue
-    // A transaction may open `completing` before its commit. Inside `write`, this read sees the changes of that
-    // transaction.
+    // `write` waits for a transaction that has opened `completing`, but has not committed yet.
     const next = yield* write(voting.nextCompletion)
     if (next === undefined) return yield* voting.completing.await
     const wait = Math.min(next - (yield* Clock.currentTimeMillis), maxSleep)
@@ -70,8 +68,7 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
   })
   const hasGoldAnswer = (prompt: TaskPrompt) =>
     options.goldAnswer !== undefined && Option.isSome(options.goldAnswer(prompt))
-  // The settings or the gold items may have changed since the last start. Items that no longer have to wait for other
-  // people return to the queue.
+  // With new settings or gold items, people may judge items that they could not judge before the restart.
   yield* (yield* Database).write(
     Effect.gen(function* () {
       if (options.goldAnswer !== undefined) yield* voting.contents.allowRepeatsOf(voting.requests, hasGoldAnswer)

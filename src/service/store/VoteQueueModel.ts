@@ -28,7 +28,7 @@ export interface ClaimRequest {
   readonly items?: number
   /** Claims only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number
-  /** Whether the expert can be asked now, in general or about this item. If not, the expert's vote stays reserved. */
+  /** Whether the expert can be asked now. If not, a claim still reserves a vote for the expert. */
   readonly isAvailable: (expert: string, itemId?: number) => boolean
 }
 
@@ -61,20 +61,11 @@ export interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
-  /**
-   * Tasks of which no item could be claimed. `lacking` is the number of open prompts on which no expert in
-   * `ClaimRequest.experts` may vote.
-   */
+  /** Tasks without a claimable item. `lacking` is the number of open prompts on which none of the experts may vote. */
   readonly unanswered: ReadonlyArray<LackingTask>
-  /**
-   * Tasks for language models only, in which this claim has closed prompts with too few votes, because no model is
-   * left. `lacking` is the number of these prompts.
-   */
+  /** Tasks for judges. `lacking` prompts were closed now, because no judge may vote on these prompts anymore. */
   readonly shortened: ReadonlyArray<LackingTask>
-  /**
-   * Set if no further task can be claimed now. If the next task was created after `ClaimRequest.createdBefore`,
-   * `createdAt` is the time at which this task was created.
-   */
+  /** Set if no task can be claimed now. `createdAt` is the creation time of the next task, if this task is too new. */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 

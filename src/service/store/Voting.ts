@@ -1,7 +1,7 @@
 /**
- * Statements for votes, used inside one `Database.write`. Counters match the stored votes, even after an undo. A
- * completed task has one result per prompt, in order. A group's event is stored when all its tasks have ended, and the
- * group has at least `size` tasks. If the group grows later, it gets another event.
+ * Statements for votes, used inside one `Database.write`. Counters always match the stored votes. A completed task has
+ * one result per prompt, in order. A group is complete if it has at least `size` tasks, and all its tasks have ended.
+ * Each time a group becomes complete, the group's event is stored.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
@@ -115,7 +115,7 @@ export const resultOf = (
 
 export interface VotingOptions {
   readonly goldAnswer?: ((prompt: TaskPrompt) => Option.Option<number>) | undefined
-  /** How long a task with all its votes stays open after a person's last vote. Default 0. */
+  /** How long people can undo the last vote that a task needs. Default 0. */
   readonly undoGrace?: Duration.Input | undefined
 }
 
@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /** Stores votes. Update the table `item` first. `done`: items with all votes. Returns whether the task ended. */
+  /** Update `item` before this call. `done` lists the items that now have all votes. Returns whether the task ended. */
   const give = Effect.fnUntraced(function* (
     task: Task,
     votes: ReadonlyArray<NewVote>,
@@ -383,8 +383,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const groups = yield* sql<{ complete: number; mayGrow: number }>`
       UPDATE task_group SET open = open - 1 WHERE organization = ${organization} AND group_id = ${groupId}
       RETURNING open = 0 AND tasks >= COALESCE(size, 0) AS complete, tasks IS NOT size AS mayGrow`
-    // Without a webhook, nobody needs the ids of the group's tasks. Reading them is slow for a large group, and a group
-    // that grows may become complete many times.
+    // Without a webhook, nobody needs the ids of the group's tasks. Reading them is slow for a large group.
     if (groups[0]?.complete !== 1 || !(yield* webhooks.exists)) return
     const tasks = yield* sql<{ task_id: string }>`
       SELECT task_id FROM task WHERE organization = ${organization} AND group_id = ${groupId} AND group_id <> task_id

@@ -1,8 +1,8 @@
 /**
  * Stores webhook messages and the outcomes of delivery attempts. If an operator reschedules a message during an
- * attempt, the message keeps the new time, even if the attempt fails. A message about a group of tasks that may still
- * grow waits for a quiet period. Until the first attempt, a newer message about the group replaces this message, and
- * `writeWithdrawn` can delete it. Use effects named `write…` inside `Database.write`.
+ * attempt, the operator's time applies, even if the attempt fails. If a group of tasks may still grow, the message
+ * about the group waits for some time. Meanwhile, a newer message about the group replaces the waiting message. Use
+ * effects named `write…` inside `Database.write`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -17,7 +17,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** The group's key, if a newer message about the group would replace this message. Otherwise null. */
+  /** Identifies the group if a newer message about the group can still replace this message. Otherwise null. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -27,7 +27,7 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /** The group's key, if a newer message about the group may replace this message until its first attempt. */
+  /** Identifies the group. Absent if newer messages about the group must not replace this message. */
   readonly gathering?: string | undefined
 }
 

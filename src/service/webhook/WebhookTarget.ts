@@ -63,11 +63,11 @@ export const guard =
       case "private":
         return policy.allowPrivate ? undefined : `${is}, ${onlyIfAllowed}`
       case "never":
-        return `${is}, which is never allowed`
+        return `${is}; webhooks are never sent to such an address`
     }
   }
 
-/** The log must not show responses from private networks. */
+/** Whether the delivery log may show responses from this address. Responses from private networks stay secret. */
 export const showsAnswers =
   ({ allowLoopback }: TargetPolicy) =>
   (address: string): boolean => {

@@ -21,10 +21,7 @@ import * as RetryPolicy from "./RetryPolicy.ts"
 import * as Sender from "./Sender.ts"
 import * as WebhookTarget from "./WebhookTarget.ts"
 
-/**
- * `completed`: all tasks of the group have ended, or `taskIds` have new results. `reopened`: the results of `taskIds`
- * are withdrawn.
- */
+/** An event about a group of tasks. `reopened`: the results of `taskIds` are withdrawn. */
 export interface GroupCompleted {
   /** Default `task_group.completed`. */
   readonly type?: "task_group.completed" | "task_group.reopened" | undefined
@@ -47,7 +44,7 @@ export interface WebhooksOptions {
   readonly concurrency?: number | undefined
   /** How long delivered and failed messages are kept. Default 30 days. */
   readonly keep?: Duration.Input | undefined
-  /** A group without a size can grow. Its event is sent this long after its last task ended. Default 2 seconds. */
+  /** Wait between the end of a group's last task and its webhook, if the group may still grow. Default 2 seconds. */
   readonly quiet?: Duration.Input | undefined
   readonly resolver?: GuardedHttpClient.Resolver | undefined
 }
@@ -55,7 +52,7 @@ export interface WebhooksOptions {
 const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
   const policy = { allowLoopback, allowPrivate }
   const shows = WebhookTarget.showsAnswers(policy)
-  // No host is removed. After a change of the host's DNS, an open connection may still lead to the private address.
+  // Hosts stay in this set forever: after a DNS change, an open connection may still lead to the private address.
   const hidden = new Set<string>()
   return {
     guard: WebhookTarget.guard(policy),

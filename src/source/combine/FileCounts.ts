@@ -39,10 +39,7 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /**
-   * Counts the keys with at least two records (`several`). `even` counts those of them that occur in more than half of
-   * the files, with the same number of records in each of these files.
-   */
+  /** `several`: keys with at least two records. `even`: such keys with equally many records in most files. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

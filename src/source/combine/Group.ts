@@ -26,10 +26,10 @@ export interface GroupOptions {
 
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
-/** Cuts long texts out of the text of a record. The long texts are stored separately. */
+/** The source text of a record, without its prompt and its completion if they are long. */
 interface Cut {
   readonly rest: string
-  /** One entry per text. `120j`: the text was at offset 120, in the encoding `j` (JSON). `-`: the text is not cut out. */
+  /** For each text: the offset and the encoding at which it was removed, such as `120j`, or `-` if it was kept. */
   readonly places: string
 }
 
@@ -153,7 +153,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none. The files are used as models if most files have the same number of completions for a prompt. This must hold for 75% of the prompts with several completions, but holds for ${even} of ${several}: ` +
+    `Models: none. prefstream uses the names of files as models if most files have equally many completions of a prompt. At least 75% of the prompts with several completions must meet this condition. Here, ${even} of ${several} prompts meet it: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }

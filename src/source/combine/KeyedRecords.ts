@@ -1,7 +1,4 @@
-/**
- * Reads a scratch file in batches of keys. A batch has at most `maxBatchBytes` bytes. If the records of a single key
- * have more, these records are a batch of their own.
- */
+/** Reads a scratch file in batches of keys. A batch exceeds `maxBatchBytes` only if the records of one key do. */
 import type { Located, Place, Scratch } from "./Scratch.ts"
 
 const keysPerList = 2048

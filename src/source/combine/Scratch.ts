@@ -26,10 +26,7 @@ export interface Located extends Place {
   readonly at: number
 }
 
-/**
- * The functions throw if the temporary file cannot be read or written. Callers use them inside `attempt` or `stream`,
- * which turn the exception into a `SourceError`.
- */
+/** The functions throw if the temporary file fails. Call them inside `attempt` or `stream`, which catch the error. */
 export interface Scratch {
   readonly add: (list: number, record: Stored) => void
   /** Writes the records that are still in memory. Callers call `finish` once, after the last `add` and before reading. */

@@ -32,7 +32,7 @@ export const completions = (
   )
   const option =
     candidates[0]!.layout === "long"
-      ? `${OptionText.of("completion")} to one of them; if a record has both, set ${OptionText.of("completions")} to both`
+      ? `${OptionText.of("completion")} to the right field; if each record has several completions, name all their fields with ${eachCompletion}`
       : candidates[0]!.layout === "items"
         ? OptionText.of("completions")
         : eachCompletion

@@ -127,7 +127,7 @@ const noCompletions = (
   const missing =
     promptPath === undefined ? "no prompt and no completions" : `a prompt at "${promptPath}" and no completions`
   const advice = {
-    any: `${promptPath === undefined ? `${OptionText.of("prompt")} and ` : ""}${OptionText.of("completions")} (for several text columns: ${CompletionFinder.eachCompletion}), ${orJoin}`,
+    any: `${promptPath === undefined ? `${OptionText.of("prompt")} and ` : ""}${OptionText.of("completions")} (if the completions are in several columns, name the columns with ${CompletionFinder.eachCompletion}), ${orJoin}`,
     items: OptionText.of("completions"),
     wide: OptionText.set({ completions: ["FIRST", "SECOND"] }),
     pairs: OptionText.set({ completions: ["BETTER", "OTHER"] }),
@@ -177,7 +177,7 @@ const promptOf = (
   )
 }
 
-/** The suggested template has only fixed text and an id, because other fields might reveal the answer. */
+/** Experts see this template. It has no field except the id, because another field might reveal the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
@@ -228,10 +228,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/**
- * Chooses the id field by its name, not by its values. Otherwise, the choice could change when the file gets more
- * records. All items would then have new ids, and would be paid for again.
- */
+/** More records must not change the choice: with another id field, all items would be paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })

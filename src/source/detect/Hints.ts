@@ -48,7 +48,7 @@ const misfit = (
   const isGuessed = completion === undefined && key === undefined && model === undefined
   return isGuessed && parts.length > 0 && new Set(parts.map((part) => part.key)).size === parts.length
     ? [
-        `detected the layout long (one completion per record), but the prompts of the first ${rows.length} records are all different. If each record has all completions of an item, set ${eachCompletion} for each completion column. If more files have further completions of these prompts, name these files, too`,
+        `the detected layout is long (one completion per record), but the first ${rows.length} records all have different prompts. If each record has several completions, name all their fields with ${eachCompletion}. If other files contain more completions of these prompts, add these files to the input`,
       ]
     : []
 }

@@ -59,7 +59,7 @@ export const of = (
       )
       const [name] = layoutChangingNames(lateNames, row)
       if (name !== undefined) {
-        const expected = `expected no value: the first ${plural(sampleRows.length, "record has", `${sampleRows.length} records have`)} none, and with this field, prefstream would detect another layout`
+        const expected = `expected no value, because a value here would change the layout that was detected from the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}`
         const advice = `set the paths explicitly (${OptionText.of("prompt")}, ${OptionText.of("system")}, ${OptionText.of("history")}, ${OptionText.of("completion")}, ${OptionText.of("completions")})`
         return reject(
           row.place,

@@ -1,7 +1,4 @@
-/**
- * Finds the one completion that a value names. `among` and `finder` never read a number as an index, because some files
- * count from 0, others from 1.
- */
+/** Finds the completion that a value names. `among` does not accept indexes, because files count from 0 or from 1. */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as OutcomeWords from "../record/OutcomeWords.ts"
@@ -51,7 +48,7 @@ const maxWords = 16
 
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
-/** For `response_a`: `response`, `a`, and `a` after each of `completionWords`, such as `model_a` and `modela`. */
+/** Other names of a completion. For example, `response_a` is also called `response`, `a`, `model_a`, and `modela`. */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]
   if (ends.length >= maxWords) return new Set([name.toLowerCase()])

@@ -65,7 +65,6 @@ export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt
     }),
   )
 
-/** Messages become a text, unless they call tools. */
 export const decodeCompletion = (
   value: unknown,
   prompt: Prompt | undefined,

@@ -123,10 +123,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/**
- * Adds the completions' metadata to the item's metadata. If both have a member `NAME` with different values, the value
- * from the completions gets the name `completions[].NAME`.
- */
+/** If both have a member `NAME` with different values, the completions' value is renamed `completions[].NAME`. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

@@ -120,7 +120,7 @@ const shapeOf = (value: unknown): Unused["kind"] => {
   return isText ? "text" : "other"
 }
 
-/** `<video>` and `<audio>` are also HTML. At the start or end of a text, they are placeholders. */
+/** Matches placeholders for media. Within a text, `<video>` and `<audio>` may be HTML elements, and do not match. */
 const placeholders =
   /<\|(?:image|img|video|audio|vision|picture)[a-z_]*\d*\|>|<(image)(?:[ _]?\d+|_?placeholder|here)?>|<img>[^<]*<\/img>|^\s*<(video|audio)>|<(video|audio)>\s*$/i
 
@@ -164,7 +164,7 @@ const optionsFor = (all: ReadonlyArray<Unused>): string => {
     ...(turns[0] === undefined ? [] : [OptionText.set({ history: turns[0] })]),
     ...(namesOf("ofCompletion").length === 0
       ? []
-      : ["this field in the prompts' records instead of the completions' records"]),
+      : ["the field in the prompts' records, not in the completions' records"]),
     ...(namesOf("other").length === 0 ? [] : ["`prompt` to a template that contains these fields"]),
   ])
 }
@@ -188,7 +188,7 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
     case "media":
       return `${path}: expected no value (experts cannot be shown images, audio, or video), ${actual}; to have experts judge the item without media, set ${ignoreMedia(all)}`
     default:
-      return `${path}: expected no value, because no option uses this field, ${actual}; if experts need the field, set ${optionsFor([first])}; if not, set ${OptionText.set({ ignore: [name] })}`
+      return `${path}: expected no value, ${actual}. No option uses this field. If experts need the field, set ${optionsFor([first])}. If they do not need it, set ${OptionText.set({ ignore: [name] })}`
   }
 }
 
@@ -201,7 +201,7 @@ export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string 
     const count = records.filter((all) => all.some((one) => one.name === name)).length
     return `${JSON.stringify(name)} (in ${count} of ${records.length} records)`
   })
-  return `no option uses ${joinWords(shares)}: if experts need ${plural(names.length, "this field", "these fields")}, set ${optionsFor([...fields.values()])}; if not, set ${OptionText.set({ ignore: names })}`
+  return `no option uses ${joinWords(shares)}. If experts need ${plural(names.length, "this field", "these fields")}, set ${optionsFor([...fields.values()])}. If they do not need ${plural(names.length, "it", "them")}, set ${OptionText.set({ ignore: names })}`
 }
 
 export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyArray<string> => {

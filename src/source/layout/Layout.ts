@@ -60,10 +60,7 @@ export interface LayoutOptions {
   readonly metadata?: string | undefined
   /** Top-level members to keep in the metadata under their own names. */
   readonly keep?: ReadonlyArray<string> | undefined
-  /**
-   * Top-level members to ignore. A record is rejected if it has an image, or a context that experts may need, and no
-   * option uses or ignores this member.
-   */
+  /** Top-level members to ignore. If an image or a context is neither used nor ignored, the record is rejected. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /** `reject` (default): a record of layout `wide` needs all of its completions. `keep`: two completions are enough. */
   readonly missing?: "reject" | "keep" | undefined

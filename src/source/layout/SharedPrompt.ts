@@ -1,8 +1,7 @@
 /**
- * Splits several whole conversations (messages, or transcripts as in hh-rlhf). Their common beginning is the prompt.
- * The last turn of each conversation is a completion. Other text is refused, although TRL's `extract_prompt` splits it
- * at the first difference. For hh-rlhf, see Bai et al. 2022, Training a Helpful and Harmless Assistant with
- * Reinforcement Learning from Human Feedback.
+ * Splits several whole conversations (messages, or transcripts as in hh-rlhf, Bai et al. 2022). Their common beginning
+ * is the prompt. The last turn of each conversation is a completion. Other text is refused, although TRL's
+ * `extract_prompt` splits it at the first difference.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

@@ -43,7 +43,7 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
         const best_completion_index = present.indexOf(column)
         if (best_completion_index === -1) {
           return Result.fail(
-            `${gold.name}: expected the name of a non-empty completion, found ${JSON.stringify(names[column])}, which is empty`,
+            `${gold.name}: expected a column with a completion, found the empty column ${JSON.stringify(names[column])}`,
           )
         }
         return Result.succeed(isObject(value) ? { ...value, best_completion_index } : { best_completion_index })

@@ -28,10 +28,7 @@ export interface RemoteFile {
   readonly url: string
   /** Computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
-  /**
-   * How changes of the file are detected. `conditional`: requests for a range have the header `If-Range`. `compared`: the
-   * `ETag` of each response is compared with the first one. `impossible`: the file never changes.
-   */
+  /** How changes are detected: by `If-Range`, by the `ETag` of each response, or not at all, if there are none. */
   readonly changes: "conditional" | "compared" | "impossible"
   readonly refusal: (answer: Answer) => SourceError | undefined
 }

@@ -1,7 +1,7 @@
 /**
  * Reads files at `hf://datasets/USER/NAME[@REVISION][/PATH]`. A branch or tag is resolved to its commit once, so that
- * all files are of one commit. In a revision, `/` is written as `%2F`. Revisions that begin with `refs/convert/` or
- * `refs/pr/` are written without `%2F`. A path is not percent-encoded.
+ * all files are of one commit. `/` in a revision is written as `%2F`, except in `refs/convert/NAME` and
+ * `refs/pr/NUMBER`. In a path, `%` has no special meaning.
  */
 import { Data, Effect, type FileSystem, Glob, type Path, Redacted, Result, type Scope, Stream } from "effect"
 import * as Hub from "../../io/Hub.ts"

@@ -9,10 +9,7 @@ export interface Input {
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /** Reads from `start` to `end` (exclusive). `slice` is undefined if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /**
-   * The audit (`InputAudit`) needs `sliced` for a file that was read in slices. A local file gives all of its bytes, for
-   * a checksum. A remote file gives the version that the server reported.
-   */
+  /** For the audit of a file that was read in slices: a local file's bytes, or a remote file's version. */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 

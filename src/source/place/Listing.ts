@@ -83,7 +83,7 @@ const localFiles = Effect.fnUntraced(function* (
       onSuccess: ({ type }) => type !== "Directory",
       onFailure: (error) => fromPlatformError(path, error),
     })
-  // A file's name may look like a pattern, such as `[1].jsonl`.
+  // An existing file is read even if its name looks like a pattern, such as `[1].jsonl`.
   if (yield* fs.exists(name)) {
     if (yield* isFile(name)) return [name]
     const all = yield* fs.readDirectory(name)

@@ -1,4 +1,4 @@
-/** Reads a pipe. It can be read again if at most `memoryLimitBytes` of it were read, or if `Spool` has copied it. */
+/** Reads a pipe. After more than `memoryLimitBytes`, it can be read again only if `Spool` has copied the pipe. */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
 import { type SourceError, unreadable } from "../record/SourceError.ts"

@@ -28,7 +28,7 @@ const copyToFile = Effect.fnUntraced(function* (input: Input) {
     )
   const directory = yield* Effect.mapError(fs.makeTempDirectoryScoped({ prefix: "prefstream-spool-" }), toFailure)
   const file = yield* Effect.mapError(fs.open(`${directory}/input`, { flag: "w+", mode: 0o600 }), toFailure)
-  // An open file can be read after its removal.
+  // The open file stays readable. No copy remains on the disk, even after a crash.
   yield* Effect.ignore(fs.remove(directory, { recursive: true }))
   yield* Stream.runForEach(input.bytes, (bytes) => Effect.mapError(file.writeAll(bytes), toFailure))
   const { size } = yield* Effect.mapError(file.stat, toFailure)

@@ -29,7 +29,6 @@ export const partsOfPrompts: ReadonlySet<string> = new Set([
 ])
 export const media =
   /^(?:(?:input|prompt|question|query|user|instruction|context)_)?(?:images?|imgs?|pictures?|photos?|screenshots?|videos?|audios?|media|multimodal_data|multi_modal_data|pixel_values|attachments?)(?:_?\d+|_?(?:path|file|url|uri|name|filename|bytes|base64|b64|data|content)s?)*$/
-/** These columns are read even if the first records lack them. */
 export const mediaColumns = words("image images video videos audio audios")
 
 export const completionLists = words(

@@ -6,5 +6,4 @@ export const ties = wordSet(
 )
 export const allBad = wordSet("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood")
 export const noGold = wordSet("none neither null")
-/** Normalizes a word, to look it up in sets like `allBad`: `"Both good!"` becomes `bothgood`. */
 export const normalize = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")

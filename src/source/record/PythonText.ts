@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { isObject, type Members } from "../../io/Values.ts"
 
-export type Problem = "no commas between its elements" | '"..." in place of omitted elements' | undefined
+export type Problem = "no commas between its elements" | '"..." instead of some of its elements' | undefined
 
 export const parse = (text: string): Result.Result<unknown, Problem> => {
   const parser = new Parser(text)
@@ -79,7 +79,8 @@ class Parser {
     const elements: Array<unknown> = []
     let commas = 0
     while (!this.#passes("]")) {
-      if (this.#passes("...") && elements.some(isTextOrObject)) return Result.fail('"..." in place of omitted elements')
+      if (this.#passes("...") && elements.some(isTextOrObject))
+        return Result.fail('"..." instead of some of its elements')
       const element = this.value(depth + 1)
       if (Result.isFailure(element)) return element
       elements.push(element.success)

@@ -58,7 +58,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
   cause: Schema.Defect(),
 }) {
   override get message(): string {
-    return `the scratch file for joining or grouping records failed: ${this.problem}; the scratch file needs about as much disk space as the input. It is in the job folder, or in TMPDIR if the command sends nothing. A program can set \`scratchDirectory\``
+    return `the scratch file for joining or grouping records failed: ${this.problem}. The scratch file needs about as much disk space as the input. Commands that send tasks write it to the job folder, and other commands to TMPDIR. In a program, the option \`scratchDirectory\` sets its folder`
   }
 }
 

@@ -12,7 +12,7 @@ export interface InputSummary {
   /** The files that were opened for detection. */
   readonly files: ReadonlyArray<{
     readonly name: string
-    /** For example, `CSV with ";", gzip`. */ readonly description: string
+    /** The format and compression, such as `CSV with ";", gzip`. */ readonly description: string
   }>
   /** Number of files. */
   readonly count: number

@@ -119,7 +119,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return place < item.completions.length
       ? Result.succeed({ choice: place })
       : Result.fail(
-          `${meaning} (${OptionText.of("choiceMap")}): the record has only ${item.completions.length} completions`,
+          `expected one of the ${item.completions.length} completions, but ${OptionText.of("choiceMap")} gives this value the meaning ${meaning}`,
         )
   }
 
@@ -131,7 +131,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `expected the text of a completion or the name of its model, found ${describeValue(value)}; the record has only ${completions.length} of the ${labels?.length} completions, so a position or a column cannot identify one`,
+          `expected the text of a completion or the name of its model, found ${describeValue(value)}; positions and columns cannot be used, because the record has only ${completions.length} of the ${labels?.length} completions`,
         )
   }
 
@@ -175,7 +175,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `expected the name of one of the ${completions.length} completions${names.length === 0 ? "" : ` (${quoteNames(names)})`}, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length} completions` : ""}; if this value has a meaning, set the meaning with ${OptionText.of("choiceMap")}`,
+          `expected the name of one of the ${completions.length} completions${names.length === 0 ? "" : ` (${quoteNames(names)})`}, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length} completions` : ""}; to give this value a meaning, set ${OptionText.of("choiceMap")}`,
         )
   }
 
@@ -197,7 +197,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
         return `${JSON.stringify(column)} names ${labelsOf.length === 0 ? "none" : quoteNames(labelsOf)}`
       })
       return Result.fail(
-        `expected a column for each of the ${completions.length} completions (${quoteNames(labels ?? [])}), but ${joinWords(each ?? [])}: rename the columns`,
+        `expected one column for each of the ${completions.length} completions (${quoteNames(labels ?? [])}), found that ${joinWords(each ?? [])}: rename each column after its completion`,
       )
     }
     const numbers = completions.flatMap((_, i) => numberOf(values[order.indexOf(i)]) ?? [])
@@ -226,8 +226,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    // A row of a spreadsheet may have one 1, and empty cells in place of zeros. A row with both empty cells and zeros is
-    // refused, because a value may be missing.
+    // A spreadsheet may have empty cells instead of zeros. If a record has both, a value may be missing.
     const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(
@@ -239,7 +238,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
       return at < item.completions.length
         ? Result.succeed({ choice: at })
         : Result.fail(
-            `expected ${item.completions.length} values, one for each completion, found the value 1 at position ${at + 1}`,
+            `expected the value 1 at position 1 to ${item.completions.length} (one value per completion), found the value 1 at position ${at + 1}`,
           )
     }
     if (map !== undefined) return readMapped(map, column, item)

@@ -115,7 +115,7 @@ export const decide = (
   const [first] = distinctReadings
   if (first === undefined) {
     return Result.fail(
-      `${describeField(counted)} ${joinWords(listValues(numbers))}, but these numbers do not identify the ${completions} completions. If the choice is in another field, set ${OptionText.of("choice")} to that field. If the choice is in this field, give each number a meaning (${OptionText.set({ choiceMap: example(numbers.toSorted((a, b) => a - b)) })}), or set ${OptionText.of("choiceAs")}`,
+      `${describeField(counted)} ${joinWords(listValues(numbers))}, but the ${completions} completions do not have these numbers. If another field has the choice, set ${OptionText.of("choice")} to that field. Otherwise, set ${OptionText.of("choiceAs")}, or give each number a meaning with ${OptionText.set({ choiceMap: example(numbers.toSorted((a, b) => a - b)) })}`,
     )
   }
   return isAll && distinctReadings.length === 1
@@ -155,7 +155,7 @@ const unknownTexts = (choices: ReadonlyArray<SampledChoice>): string => {
   const orMap =
     Object.keys(choiceMap).length === 0
       ? ""
-      : `, or set ${OptionText.set({ choiceMap })}. Replace each … by one of these meanings: ${ChoiceMap.expectedMeanings}`
+      : `, or set ${OptionText.set({ choiceMap })}, where "…" stands for one of these meanings: ${ChoiceMap.expectedMeanings}`
   return `${describeField(choices)} ${joinWords(listValues(values))}, but no completion matches: set ${OptionText.of("choice")} to the field that identifies the chosen completion${orMap}`
 }
 
@@ -217,12 +217,12 @@ const ask = (
     [
       `${describeField(choices)} ${joinWords(listValues(values))}, which can have several meanings. Two records:`,
       ...first.map((one, i) => `  ${places[i]}: ${recordOf(one, labels)}`),
-      `Each option below is followed by its results for the two records. Set the option with the correct results, or a different ${OptionText.of("choiceMap")}:`,
+      `Set the option that gives the correct results for these records. If no option does, set ${OptionText.of("choiceMap")} to the meaning of each value. Options and their results:`,
       ...readings.map((reading) => {
         const outcomes = outcomesOf(reading, first, labels).map((outcome, i) => `${places[i]}: ${outcome}`)
         return `  ${reading.option.padEnd(width)}  ${outcomes.join("; ")}`
       }),
-      ...(isOneHot ? [`  ${ofKind("one-hot").option.padEnd(width)}  the column with 1 is the choice`] : []),
+      ...(isOneHot ? [`  ${ofKind("one-hot").option.padEnd(width)}  the column with the value 1 is chosen`] : []),
     ].join("\n"),
   )
 }

@@ -1,4 +1,4 @@
-/** Reads a lead's decision: an object that has `chosen_index`, or whose members all belong to `Decision`. */
+/** Reads a lead's decision: an object with the member `chosen_index`, or with no members except those of `Decision`. */
 import { Result, Schema, Struct } from "effect"
 import { Decision } from "../../domain/Decision.ts"
 import { describeValue, isObject } from "../../io/Values.ts"

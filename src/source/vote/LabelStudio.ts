@@ -96,9 +96,8 @@ const listOf = (data: Members) =>
   })[0]
 
 /**
- * Reads the ranking from a result of type `ranker`. With several buckets, the items of a bucket are tied, and the best
- * bucket comes first. The bucket `_` has the items outside the other buckets, and comes last. A list, or the items of a
- * single bucket, are ordered from the best to the worst.
+ * A list, or the items of a single bucket, are ordered from the best to the worst. With several buckets, the best
+ * bucket comes first, and the items of a bucket are tied. The bucket `_` has all other items, and comes last.
  */
 const rankingOf = (
   { type, value }: Members,

@@ -1,6 +1,6 @@
 /**
- * Reads the assessment from a vote: the expert's answers to the rubric. A CSV row has an assessment only if the row has
- * the columns `all_bad` and `aspects`. In JSON, only `details` requires these two members.
+ * Reads the assessment from a vote: the expert's answers to the rubric. A CSV row without the columns `all_bad` and
+ * `aspects` has no assessment. A JSON vote without these members has an assessment, but no `details`.
  */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"

@@ -6,8 +6,8 @@ import type { VoteFields } from "./VoteFields.ts"
 
 const readingNames: { readonly [kind in Choice.ChoiceKind]: string } = {
   index: "numbers from 0",
-  number: "numbers from 1, 0 is a tie",
-  scale: "a scale, 0 is a tie",
+  number: "numbers from 1, with 0 for a tie",
+  scale: "a scale, with 0 for a tie",
   text: "the completion's text",
   name: "by name",
   scores: "scores, the highest is the best",

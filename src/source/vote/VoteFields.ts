@@ -42,9 +42,9 @@ export interface VoteOptions {
   /** How a choice identifies a completion. Default: detected, if only one way is possible. */
   readonly choiceAs?: Choice.ChoiceKind | undefined
   /**
-   * The meaning of each value of the choice, if no `choiceAs` fits. Such a meaning is a position (`first`, `second`, …),
-   * `tie`, `all_bad` (a tie of bad completions), `none` (no vote), or the name of a column or model. In place of a value,
-   * a comparison is possible: `{ ">0.5": "second" }`. If `choiceAs` is `one-hot`, set the meaning of each column.
+   * Gives each value of the choice a meaning: a position (`first`, `second`, …), `tie`, `all_bad` (a tie of bad
+   * completions), `none` (no vote), or the name of a column or model. A key is a value, a comparison such as `>0.5`, or
+   * a column if `choiceAs` is `one-hot`.
    */
   readonly choiceMap?: { readonly [value: string]: string } | undefined
 }

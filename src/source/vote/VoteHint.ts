@@ -1,4 +1,4 @@
-/** A command that sends items to experts shows a hint if its input already has votes or labels. */
+/** Makes a hint if records that a command sends to experts already have votes or labels. */
 import { Result } from "effect"
 import * as Sample from "../detect/Sample.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
@@ -60,7 +60,7 @@ const oddLabel = (
   const [first] = wrong
   return first === undefined || wrong.length * 2 >= records.length
     ? ""
-    : `, which are not used as gold answers, because ${describeValue(first.value)} does not name a completion (${Origin.describe(originOf(first.row.place))})`
+    : ` (not used as gold answers, because ${describeValue(first.value)} is not the name of a completion: ${Origin.describe(originOf(first.row.place))})`
 }
 
 export const ofLabels = (rows: ReadonlyArray<Row>): string | undefined => {

@@ -30,7 +30,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // By default, layout `items` reads the field `id`, but this field may identify votes. The path `[""]` matches no field.
+  // In a file of votes, `id` may identify a vote, not an item. The path `[""]` matches no field, so `id` is not read.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

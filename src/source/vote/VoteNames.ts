@@ -1,4 +1,4 @@
-/** In order of preference, in the form that `KnownNames.plain` returns. */
+/** Names of fields that usually contain votes, the most likely name first. The form is that of `KnownNames.plain`. */
 export const voteNames = {
   choice: [
     "chosen_index", "best_completion_index", "choice", "vote", "preference", "preferred", "winner", "label", "best",

@@ -22,10 +22,7 @@ export const ofIndices = (value: unknown, length: number): Ranking | undefined =
   return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
 }
 
-/**
- * `[1, 2, 0]` may list the completions, best first, or the rank of each completion. The list is accepted only if the
- * first meaning fits the vote's `choice`, and the second does not.
- */
+/** Accepts a list of numbers only if the list fits `choice` as the order of the completions, but not as their ranks. */
 export const checkOrder = (value: unknown, length: number, choice: number | undefined): Result.Result<void, string> => {
   const isFlat = Array.isArray(value) && value.every((one): one is number => typeof one === "number")
   if (!isFlat || !isPermutation(value, length) || value.every((one, i) => value[one] === i)) return Result.void

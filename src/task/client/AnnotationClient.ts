@@ -1,7 +1,6 @@
 /**
- * The client of the annotation service: creates and polls tasks. A request is resent only if this cannot create a
- * second task. `Throttle` decides when a request is sent. `ServiceHealth` stops all requests while the service is
- * down. `Contract` or a `Protocol` defines the requests.
+ * Creates and polls tasks at the annotation service. A request is resent only if this cannot create a second task.
+ * `Throttle` decides when a request is sent. `ServiceHealth` stops all requests while the service is down.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -22,18 +21,13 @@ import * as Transport from "./Transport.ts"
 export interface Sending<E> {
   /** Whether the task was in doubt before. Such a task stays in doubt, even if the service now refuses the task. */
   readonly isDoubtful: boolean
-  /**
-   * Claims the task. Runs before the first request, and before a retry after `release`. If it fails, nothing is sent.
-   */
+  /** Claims the task. Runs before the first request, and before a retry that follows `release`. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs before a retry of a task that is still claimed. If this effect fails, nothing is sent. */
+  /** Runs before a retry if `release` has not ended the claim. */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt that may have created the task, but got no usable response. */
   readonly doubt: Effect.Effect<unknown>
-  /**
-   * Ends the claim while a retry waits. Runs if a failed attempt has created no task, and the service ignores
-   * idempotency keys.
-   */
+  /** Ends the claim before a retry waits, if no task was created and the service ignores idempotency keys. */
   readonly release: Effect.Effect<unknown, E>
 }
 
@@ -86,7 +80,7 @@ const make = Effect.fnUntraced(function* <R>(
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (recentTasks.size + 1)
     const [id, task] = turn === recentTasks.size ? [madeUpId, madeUpTask] : recentTasks.entries().next().value!
-    // The task moves to the end, so that the next probe polls another one.
+    // The task moves to the end, so that the next probe polls another task.
     if (recentTasks.delete(id)) recentTasks.set(id, task)
     return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })

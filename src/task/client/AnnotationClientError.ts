@@ -136,14 +136,10 @@ const sentence = (detail: string): string => detail.replace(/\.$/, "")
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/**
- * Call this for a failed request that cannot create anything, such as a `GET`. If there was no response, sets
- * `maybeDone` to false.
- */
+/** Sets `maybeDone` to false if a request without effects, such as a `GET`, got no response. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // With `maybeDone: false`, a failure ends the run. A failure with a status may concern this task alone, so the
-  // failure stays unchanged.
+  // A failure with a status may concern this task alone. `maybeDone: false` would end the run, so it is not set.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
@@ -182,7 +178,7 @@ export const refusal = (
       return new TooLarge({ detail })
     case "rejected":
       return new Refused({ status, detail })
-    // If keys are honored, a conflict may mean that the first request with this key is still in progress.
+    // If the service honors idempotency keys, a conflict may be temporary: the first request may still be in progress.
     case "conflict":
       if (onNotFound === "task" || idempotencyKey === "honored") break
       return new Refused({ status, detail })
@@ -233,9 +229,8 @@ const Problem = Schema.Struct({
   errors: Schema.optionalKey(Schema.Unknown),
 })
 
-/** The reason that a response gives, often in the format of RFC 9457. Default: the start of the body. */
 const problemDetail = (body: string): string => {
-  // The command line replaces options in backticks by flags, so the service's text must have no backticks.
+  // In messages, the command line replaces an option in backticks by its flag. The service's text must stay unchanged.
   const text = body.replaceAll("`", "'")
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)

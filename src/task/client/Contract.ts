@@ -115,7 +115,7 @@ const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resul
       Result.fail(`${list.path}[${i}].${path}: expected ${expected}, found ${describeValue(value)}`)
     const text = prompts.get(item)
     const prompt = typeof text === "string" || typeof text === "number" ? text : undefined
-    // A prompt may be missing only if `resultPaths.prompt` is not set. Results then have the order of the prompts.
+    // Unless `resultPaths.prompt` is set, a result may have no prompt. The results are then in the order of the prompts.
     if (prompt === undefined && (text ?? resultPaths.prompt) !== undefined) {
       return fail(prompts.path, "a text or a position", text)
     }

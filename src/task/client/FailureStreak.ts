@@ -1,7 +1,7 @@
 /**
- * Decides when failures end a run: after several tasks in a row without a usable response, after several refused tasks
- * at the start, or after several tasks with the same id. The counts stay if sending restarts. One more failure then
- * ends the run again, unless the service accepts a task first.
+ * Ends a run after several tasks in a row without a usable response, after several refused tasks at the start, or after
+ * several tasks with the same id. A worker starts again after such an end, and the counts stay. The worker then sends
+ * one task at a time. One more failure ends the new run, unless the service has accepted a task before.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 

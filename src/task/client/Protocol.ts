@@ -1,8 +1,8 @@
 /**
- * The protocol of a service that does not follow the contract. Your program defines the requests. The ledger claims a
- * task before `create`. Each request waits for its turn. A write is a request other than `GET`, `HEAD`, or `OPTIONS`.
- * If the outcome of a write is unknown and the service ignores idempotency keys, this call of `create` or `poll` sends
- * no further write. Requests that the program sends without `http` or `repeatable` have no timeout and no throttle.
+ * The protocol of a service that does not follow the contract: your program sends the requests of `create` and `poll`.
+ * A write is a request other than `GET`, `HEAD`, or `OPTIONS`. If the outcome of a write is unknown, and the service
+ * ignores idempotency keys, the call sends no further write. Requests that your program sends without the clients of
+ * `Call` have no timeout and no rate limit.
  */
 import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -32,18 +32,15 @@ export interface Call {
   /**
    * Sends a request. A path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
    *
-   * If the first request fails, prefstream may repeat the whole `create` or `poll`. After a temporary failure of a
-   * later request, this request is repeated for at most `patience`. But a write (not `GET`, `HEAD`, or `OPTIONS`) is
-   * repeated only if the service certainly did not carry it out.
+   * After a temporary failure of the first request, prefstream may repeat the whole `create` or `poll`. After a
+   * temporary failure of a later request, prefstream repeats this request alone, for at most `patience`.
    *
-   * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task becomes `in_doubt` if
-   * the service ignores idempotency keys.
+   * A write is a request other than `GET`, `HEAD`, or `OPTIONS`. If the service may have carried out a failed write
+   * (timeout, broken connection, 5xx), the call fails. The task becomes `in_doubt` if the service ignores idempotency
+   * keys. Otherwise, prefstream may repeat the whole call with the same keys.
    */
   readonly http: Http
-  /**
-   * Like `http`, but for idempotent writes (upserts by key): if a response is lost, the request is repeated, up to
-   * `retries` times.
-   */
+  /** Like `http`, for idempotent writes: if a response is lost, the request is repeated up to `retries` times. */
   readonly repeatable: Http
 }
 
@@ -154,8 +151,7 @@ export const make = Effect.fnUntraced(function* (
               }),
             permit,
           ).pipe(
-            // If the program interrupts a write, for example by its own timeout, the service may still carry the write
-            // out.
+            // If the program interrupts a write, the service may still carry the write out.
             isWrite
               ? Effect.onInterrupt(() =>
                   Effect.sync(() => {
@@ -182,7 +178,7 @@ export const make = Effect.fnUntraced(function* (
           const isLost = maybeDone(failure)
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // If the first request had no effect, `AnnotationClient` repeats the whole `create` or `poll` instead.
+          // If the call's first request had no effect, `AnnotationClient` repeats the whole call.
           if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false
@@ -198,7 +194,7 @@ export const make = Effect.fnUntraced(function* (
         const response = yield* Effect.mapError(persist(attempted, again), (failure) =>
           isWrite || hasWritten || lost !== undefined ? failure : withoutDoubt(failure),
         )
-        // The write is idempotent and has succeeded, so it does not matter which of its attempts had an effect.
+        // The repeated write has now succeeded. Its lost attempts no longer matter, so later writes may be sent.
         if (isRepeatable && lost === ownLoss) lost = undefined
         return response
       })

@@ -13,10 +13,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/**
- * The time at which prefstream last requested `openapi.json`, in ms of `SteadyClock`. The throttle counts this request
- * as its first one.
- */
+/** When prefstream last requested `openapi.json`, in ms of `SteadyClock`. The throttle counts this request. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -29,7 +26,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   found: Schema.String,
 }) {
   override get message() {
-    return `${this.service}: openapi.json could not be read (${this.found}), so it is unknown whether one task can ask for several votes. If tasks were sent now, the service could give and bill more votes than requested. Run the same command again; if the service has no openapi.json, add the member "votes": 1 to each request (\`requestExtra\`)`
+    return `${this.service}: openapi.json could not be read (${this.found}), so it is unknown whether one task can ask for several votes. Until this is known, no task is sent: the service could give and bill more votes than requested. Run the same command again. If the service has no openapi.json, add the member "votes": 1 to each request (\`requestExtra\`): each task then asks for one vote`
   }
 }
 
@@ -143,10 +140,7 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
     onNone: () => ({ status: undefined, problem: "no answer", text: "" }),
     onSome: ({ answer: { problem, status, text } }) => ({ status, problem, text }),
   })
-  /**
-   * The reason why `openapi.json` could not be read. Undefined if the document was read, or if the service has no such
-   * document (a status such as 404).
-   */
+  /** Why `openapi.json` could not be read. Undefined if the service has no such document (a status such as 404). */
   const unread =
     status === undefined || status === 200 ? problem : status === 429 || status >= 500 ? String(status) : undefined
   return { ...(status === 200 && problem === undefined ? publishedIn(text) : nothing), unread }
@@ -201,12 +195,12 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so it is unknown whether the service honors Idempotency-Key. If a request that creates a task gets no answer, prefstream does not repeat the request. The task stays in doubt until you decide with prefstream resolve. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`, and prefstream repeats such a request with the same key`,
+      `${identity}: openapi.json could not be read (${unread}), so it is unknown whether the service honors Idempotency-Key. A task whose request gets no answer is not sent again: it stays in doubt until you decide with prefstream resolve. If you know that the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`. prefstream then repeats requests without an answer, with the same key`,
     )
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so new tasks name no group, and a run with \`votes\` waits until openapi.json can be read`,
+      `${identity}: openapi.json could not be read (${unread}), so it is unknown which members a request may have. New tasks are sent without the member group. A run with \`votes\` sends no task until openapi.json can be read`,
     )
   }
   if (profile.idempotencyKey === "declared" && published.idempotencyKey === "honored") {

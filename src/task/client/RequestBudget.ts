@@ -2,7 +2,7 @@
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
-  /** This process's share of the concurrent requests of all processes. */
+  /** Returns this process's maximum of concurrent requests. `together` is the maximum of all processes. */
   readonly atOnce: (together: number) => number
   /** Reserves up to `wanted` time slots for one request each. */
   readonly take: (wanted: number) => Effect.Effect<{

@@ -1,10 +1,8 @@
 /**
- * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and probes poll one task at
- * a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`. A probe
- * may poll an id that does not exist, to which a healthy service may answer 500. After such an answer, waiting requests
- * are tried one at a time, polls first. If the service ignores idempotency keys, a poll must be waiting, because a lost
- * request to create a task would leave the task `in_doubt`. (Effect's `CircuitBreaker` rejects calls, and its probe may
- * create a task.)
+ * Decides whether the service is up. After `downAfter` consecutive failures, all requests wait, and probes poll one
+ * task at a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, the waiting requests fail with
+ * `Down`. A probe may poll an id that does not exist. A healthy service may answer this probe with 500. After such an
+ * answer, the waiting requests are sent one at a time, polls first. (Effect's `CircuitBreaker` rejects requests.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -90,7 +88,7 @@ export const make = Effect.fnUntraced(function* (
       const pauseMillis = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + pauseMillis > deadline
       if (isOver) {
-        // After a long time without requests, the service may be up again, so it is probed once more.
+        // If no request was waiting for a long time, the service may be up again, so one more probe decides.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
@@ -110,6 +108,7 @@ export const make = Effect.fnUntraced(function* (
       }
       last = outcome.failure
       probes++
+      // If the service ignores idempotency keys, a lost request to create a task would leave the task `in_doubt`.
       const mayTry = profile.idempotencyKey === "honored" || throttle.isPollWaiting()
       if (probe.isMadeUp && isInconclusive(last) && !isOver && mayTry) {
         isDown = false

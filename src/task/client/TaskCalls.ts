@@ -10,7 +10,7 @@ import type { Turn } from "./Throttle.ts"
 export type TaskView =
   /** `waiting` is the number of prompts that wait for another expert, if the service reports it. */
   | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
-  /** `body` is a `TaskResult` as JSON, and `named` is its `task_id`. With a `problem`, `body` is the raw response. */
+  /** `body` is a `TaskResult` as JSON. `named` is the result's `task_id`. With a `problem`, `body` has no results. */
   | {
       readonly _tag: "Completed"
       readonly body: string
@@ -21,8 +21,8 @@ export type TaskView =
 
 export interface TaskCalls {
   /**
-   * `body` is a `TaskRequest` as JSON. A `Protocol` runs the effect `doubt` if the call is interrupted after a request
-   * that may have created the task.
+   * `body` is a `TaskRequest` as JSON. `doubt` records that the task may exist. A `Protocol` runs `doubt` if the call
+   * is interrupted after a request that may have created the task.
    */
   readonly create: (
     body: Uint8Array,

@@ -40,25 +40,16 @@ const takeAhead = 50
 const maxSlotDelay = 40
 /** A request is assumed to reach the service within this many milliseconds, even if a connection must be opened. */
 const maxLateness = 150
-/**
- * Returns the milliseconds by which the time window of the rate limit is extended. Two requests may arrive at the
- * service closer together than prefstream sent them.
- */
+/** Milliseconds added to the rate limit's window, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/**
- * The request rate of all workers together. It is a little below `requestsPerSecond`. So the limit is not exceeded if
- * requests reach the service up to `maxLateness` ms late.
- */
+/** The request rate of all workers: below `requestsPerSecond`, because a request may be `maxLateness` ms late. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/**
- * The maximum time for which the second or a later request of a call waits without being interruptible. The default of
- * the run's setting `grace` is longer.
- */
+/** A request with `isNextStep` cannot be interrupted for this long. The default of the setting `grace` is longer. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -81,10 +72,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /**
-   * For each recent request, the latest time at which the request may reach the service. When the answer arrives, the
-   * time is replaced by an earlier one.
-   */
+  /** For each recent request, the latest time at which it can reach the service. An answer makes this time earlier. */
   const latestArrivals = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * latestArrivals.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -247,9 +235,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * @param isNextStep whether an earlier request of the same call may have created something. If true, this request
-   * comes before all waiting requests. Without this request, the task could be in doubt. So an interruption is delayed
-   * until the request has its turn, for at most `maxStepWait`
+   * @param isNextStep whether an earlier request of the same call may have created something. Such a request is sent
+   * before other waiting requests. While it waits, an interruption could leave the task in doubt, so the interruption
+   * takes effect after `maxStepWait` at the earliest
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -286,7 +274,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /** Call this just before the request is sent, because `Sending.claim` takes time after the turn has begun. */
+    /** Call this just before the request is sent: the latest time of its arrival is computed from this call. */
     leaving: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         const place = placeOf(permit)
@@ -299,8 +287,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = latestArrivals[place]!
         const millis = now - (latest - maxLateness)
         minAnswerMillis = Math.min(minAnswerMillis, millis)
-        // The first requests open connections, so their answers are slow, and `minAnswerMillis` is still too high. For
-        // these requests, the time of the answer is used.
+        // The first requests open connections, so their answers are late, and `minAnswerMillis` is still too high.
         latestArrivals[place] = Math.min(latest, permit.ordinal > latestArrivals.length ? now - minAnswerMillis : now)
         changed.openUnsafe()
       }),
@@ -321,7 +308,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (now - saidAt < minWarningInterval) return
       saidAt = now
       yield* Effect.logWarning(
-        `the service is rate limiting or overloaded (${status}): prefstream now sends at most ${Math.floor(atOnce)} requests at the same time, and ${budget === undefined ? `at most ${Number(perSecond.toPrecision(3))} requests per second` : "all workers together send half as many requests per second"}; these limits rise again as requests succeed`,
+        `the service is rate limiting or overloaded (${status}): prefstream now sends at most ${Math.floor(atOnce)} requests at the same time, and ${budget === undefined ? `at most ${Number(perSecond.toPrecision(3))} requests per second` : "all workers together send half as many requests per second as before"}; these limits rise again as requests succeed`,
       )
     }),
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
@@ -346,7 +333,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** Continues after `hold`. If `carefully`, requests are sent one at a time at first, beginning with polls. */
+    /** Ends `hold`. With `carefully`, a poll is sent first, and one request at a time until requests succeed. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

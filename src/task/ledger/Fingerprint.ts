@@ -1,8 +1,8 @@
 /**
  * Computes a digest of all data in the ledger on which a dataset depends. If the dataset changes, the digest changes.
- * Requests and results are not read, because the row of the task changes with them. A new result raises `completed_at`.
- * A new request has another `seq`, `item_count`, or key. The digest includes the random key for pseudonyms, so two
- * ledgers with equal tasks have different digests.
+ * Requests and results are long, so they are not part of the digest. Instead, the digest contains columns that change
+ * with them. A new result raises `completed_at`. A new request has another `seq`, `item_count`, or key. The digest also
+ * contains the random key for pseudonyms, so two ledgers with equal tasks have different digests.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

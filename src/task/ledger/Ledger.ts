@@ -79,7 +79,7 @@ const readerOf = (context: LedgerContext, jobName: string) => ({
   ...readFingerprint(context),
   ...Parts.readParts(context),
   ...readBudget(context),
-  /** The tasks (by `seq`) whose results were found unusable. No task is logged twice for this reason. */
+  /** The `seq` of tasks with unusable results. A task in this set is not logged again. */
   leftOut: new Set<number>(),
   /** Reads one snapshot of the ledger, even while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
@@ -129,10 +129,7 @@ const make = Effect.fnUntraced(function* ({
     isShared,
     /** Fails with `DatabaseTooNew` if a newer version of prefstream has meanwhile changed the tables. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
-    /**
-     * Ensures that no other process reads the input. If another process reads it, a command fails with `FileLockError`,
-     * but a worker waits.
-     */
+    /** If another process reads the input, a command fails with `FileLockError`, but a worker waits. */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
     /** This latch opens when tasks are planned, so that `Send` need not poll the database. */
     planned,
@@ -179,10 +176,7 @@ export const Ledger = Object.assign(Writing, {
       Layer.provide(Layer.effectDiscard(FileLock.acquire(filename))),
     ),
 
-  /**
-   * Opens a ledger in PostgreSQL. The database's schema must not contain other tables. Without `shared`, no other
-   * process can open the job for writing. With `shared`, other processes can do this if they also set `shared`.
-   */
+  /** The database's schema must not contain other tables. To write to one job, several processes must set `shared`. */
   layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
     ledgerLayer({ job, parts, shared }).pipe(
       Layer.provide(PostgresClient.layer({ ...options, lock: job, sharedBy: shared?.by })),

@@ -1,6 +1,4 @@
-/**
- * The location of a ledger: an SQLite file or a PostgreSQL database, and a job. `describe` omits the URL's password.
- */
+/** The location of a ledger: an SQLite file or a PostgreSQL database, and a job. `describe` omits the password. */
 import { Config, Effect, FileSystem, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as FileLock from "../../node/FileLock.ts"

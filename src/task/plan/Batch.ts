@@ -45,10 +45,7 @@ export const make = (
     if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
 
-  /**
-   * Adds an item and its gold item, if any, to the batch. Returns false and adds nothing if the batch has no room for
-   * both, or contains the item's prompt.
-   */
+  /** Returns false and adds nothing if the batch has no room for the item and its gold item, or has the prompt. */
   const takes = (batch: OpenBatch, item: BatchItem): boolean => {
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false

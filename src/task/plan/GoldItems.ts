@@ -28,7 +28,7 @@ export interface GoldOptions {
 
 export const defaultRate = 0.05
 
-/** With a rate of 0.5, each input item is sent with one gold item, which is the maximum. */
+/** At most one gold item is sent for each input item. */
 export const maxRate = 0.5
 
 /** The gold items or their rate cannot be used. */
@@ -46,10 +46,7 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   }
 }
 
-/**
- * Gives some input items a list of gold items. The batch of the input item gets at most one of them: the first whose
- * prompt is not yet in the batch.
- */
+/** Adds a list of gold items to some input items. The batch of the input item takes one gold item from the list. */
 export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)
@@ -93,8 +90,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
     return { ...gold, isCheck: true, itemId: IdLimit.fits(id) ? id : `gold:${Sha256.hex(id)}` }
   }
 
-  // `rate` is the share of gold items among all items. `perItem` is the number of gold items divided by the number of
-  // input items.
+  // `rate` is relative to the number of all items, and `perItem` to the number of input items.
   const perItem = rate / (1 - rate)
   return (item) => {
     const { share, which } = Shuffle.chance(seed, JSON.stringify(["gold", item.itemId]), goldItems.length)

@@ -1,7 +1,8 @@
 /**
  * Reads the bodies of webhook deliveries with limits, because anybody may send them. At most 512 bodies are read at
- * once; a further body replaces the oldest unfinished one. Each may take at most 15 seconds, with pauses of at most 5
- * seconds. Each body may use 64 KiB of memory. Longer bodies share another 32 MiB.
+ * once. A further body replaces the oldest unfinished one. A body may take at most 15 seconds, with pauses of at most 5
+ * seconds. The first 64 KiB of each body are always allowed. The rest of all bodies together may take at most 32 MiB,
+ * or the maximum size of one body if this is more.
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 
@@ -49,7 +50,7 @@ const isBodyRefused = Schema.is(BodyRefused)
 
 interface Place {
   bytes: number
-  /** Bytes above 64 KiB, which count against the common limit of all bodies. */
+  /** The number of bytes above 64 KiB. */
   shared: number
   readonly evicted: Deferred.Deferred<never, BodyRefused>
 }

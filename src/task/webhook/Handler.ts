@@ -1,9 +1,8 @@
 /**
- * Answers one webhook delivery: verifies the signature, records the delivery in the ledger, and answers 204. No content
- * is used before its signature is verified. The answer to a refused delivery gives no reason. If the delivery cannot be
- * recorded, the answer is 500 or 503. A delivery with a known id is ignored, unless its signed timestamp is later. If
- * the signature does not cover an id, the option `deliveryId` says where the id is. A repeated delivery without an id
- * and without a signed timestamp causes one more poll, and nothing else.
+ * Answers a webhook delivery: verifies the signature, records the delivery in the ledger, and answers 204. No content
+ * is used before its signature is verified. A refusal gives no reason. If the delivery cannot be recorded, the answer
+ * is 500 or 503. A delivery with the id of an earlier delivery is ignored, unless its signed timestamp is later than
+ * that of the earlier delivery. Without an id and a signed timestamp, a repeated delivery causes only one more poll.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -24,10 +23,7 @@ export interface DeliveryOptions {
   readonly bodyLimit?: ByteSize.Input | undefined
   /** Paths of task ids in the payload. A protocol's `taskIdsOf` replaces them. Default: `ServiceSettings.webhook`. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
-  /**
-   * Where to read a delivery's id if the scheme signs no id: in a header, or at a path of the payload (`event.id`).
-   * Default: the header in the scheme's setting `id`.
-   */
+  /** Where the delivery's id is, if the scheme signs no id. Default: the header in the scheme's setting `id`. */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
 }
 
@@ -44,10 +40,7 @@ const turnedAway = (status: number, headers: Record<string, string> = {}) =>
 
 const logInterval = Duration.toMillis("1 minute")
 
-/**
- * Logs refused deliveries, at most one line per minute, because anybody who finds the port can cause them. Further
- * refusals are counted by kind. Their counts are logged after the minute, or at shutdown.
- */
+/** Logs at most one line per minute, because anybody can cause refusals. Counts further refusals for the next line. */
 const makeRefusalLog = Effect.gen(function* () {
   let lastLogged = Number.NEGATIVE_INFINITY
   const suppressed = new Map<string, number>()
@@ -99,8 +92,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const bodies = WebhookBodies.make(limit)
   const logRefusal = yield* makeRefusalLog
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
-  // A program without a client, such as a separate webhook server, has no protocol. Task ids are then read at
-  // `taskIdPaths`.
+  // A separate webhook server has no client, and so no protocol. Task ids are then read at `taskIdPaths`.
   const byProtocol = Option.flatMapNullishOr(yield* Effect.serviceOption(TaskClient), (client) => client.taskIdsOf)
   const taskIdsOf = Option.getOrElse(
     byProtocol,
@@ -120,8 +112,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // The ledger ignores a delivery with a known id if its `sentAt` is not later. If `sentAt` is 0, every repeated
-      // delivery is ignored. If `sentAt` is `now`, no repeated delivery is ignored.
+      // The ledger ignores a known id, unless `sentAt` is later than before. 0 is never later, and `now` always is.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }

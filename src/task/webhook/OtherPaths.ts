@@ -1,7 +1,7 @@
 /**
- * Logs webhook deliveries with a wrong path, because their results arrive only with the next poll. Anybody who finds
- * the port can send requests, so each path is logged once, at most one path per minute, and 100 paths in all. A path
- * that was not logged because of the interval is logged when it occurs again.
+ * Logs webhook deliveries to a wrong path. Without the webhook, results arrive only with the next poll. Anybody who
+ * finds the port can send requests. Therefore, each path is logged once, at most one path is logged per minute, and at
+ * most 100 paths are logged in all.
  */
 import { Duration, Effect } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"

@@ -1,7 +1,7 @@
 /**
- * Receives the service's webhooks: as a route for your own server, or as a separate server without TLS. Only a delivery
- * with a valid signature and a recent time counts. It is in the ledger before the answer 204. If a delivery is
- * repeated, reordered, or lost, this changes the times of polls, but no results.
+ * Receives the service's webhooks, as a route for your own server, or as a separate server without TLS. A delivery
+ * needs a valid signature and a recent time. The answer is 204 after the delivery is in the ledger. Deliveries decide
+ * only when tasks are polled. A repeated, reordered, or lost delivery changes no result.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"

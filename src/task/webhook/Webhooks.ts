@@ -49,10 +49,7 @@ const lowerCase = (headers: HeadersInput): DeliveryHead["headers"] =>
 
 const invalid = (setting: string, problem: string) => new InvalidWebhookSetting({ setting, problem })
 
-/**
- * Returns a function that verifies deliveries, with the time of Effect's `Clock`. It fails with `SignatureRefused`, or
- * with `InvalidWebhookSetting` if headers or body have a wrong type, such as a body that a parser has replaced.
- */
+/** Makes a verifier. It fails with `SignatureRefused`, or with `InvalidWebhookSetting` if an input has a wrong type. */
 export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme) {
   const scheme = yield* WebhookScheme.make(options)
   return Effect.fnUntraced(function* (delivery: UnverifiedDelivery) {

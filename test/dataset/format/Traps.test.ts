@@ -17,7 +17,7 @@ const emptyText = (i: number) => `prompt[${i}].content: expected text, found an 
 const marked = (field: string, mark: string) =>
   `${field}: expected text without turn markers, found "\\n\\n${mark}:" in the text`
 const atEnds = (field: string, text: string) =>
-  `${field}: expected text without leading or trailing white space (axolotl searches for the text after applying a chat template), found "${text}"`
+  `${field}: expected text without white space at its start or end (many chat templates remove this white space, and axolotl would not find the text), found "${text}"`
 
 describe("refused with its reason", () => {
   it.each([
@@ -85,7 +85,7 @@ describe("refused with its reason", () => {
     [
       "axolotl-chat-template",
       { chosen: "a" },
-      'chosen: expected text that is not part of [[dummy_message]] (axolotl writes this placeholder before the completion, and would mistake a part of the placeholder for the completion), found "a"',
+      'chosen: expected text that does not occur in [[dummy_message]] (axolotl writes this placeholder before searching for the completion, and would find the text in the placeholder), found "a"',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Partial<PreferencePair>, string]>)(
     "%s: %j",
@@ -121,9 +121,9 @@ const transcript = (answer: string, prompt = "q") => `\n\nHuman: ${prompt}\n\nAs
 const sameText = (text: string) => `1: rejected: expected a text that differs from \`chosen\`, found "${text}"`
 const stray = (field: string, value: string) => `${field}: expected no field with this name, found ${value}`
 const cutTo = (text: string, rest: string) =>
-  `1: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers move a common beginning to the prompt), found completions with a common beginning: TRL would shorten "${text}" to "${rest}" warning`
+  `1: chosen: expected completions that differ in their first character (otherwise, TRL's DPO and KTO trainers make their common beginning a part of the prompt), found a common beginning, so that TRL would shorten "${text}" to "${rest}" warning`
 const thought = (field: string, text: string) =>
-  `1: ${field}: expected no </think> in an answer (many chat templates remove the text before it), found "${text}" warning`
+  `1: ${field}: expected an answer without </think> (many chat templates remove all text up to </think>), found "${text}" warning`
 
 describe("found in a file", () => {
   test.each([
@@ -182,7 +182,7 @@ describe("found in a file", () => {
         row("q", "a", "b", { margin: 0.5 }),
       ],
       [
-        "3: margin: expected a whole number, as in earlier rows (to mix whole numbers and fractions, write 1.0 instead of 1 in all rows), found 0.5",
+        "3: margin: expected a whole number, as in earlier rows (to allow fractions, write every whole number with a decimal point, such as 1.0), found 0.5",
       ],
     ],
     [
@@ -233,7 +233,7 @@ describe("found in a file", () => {
       "an answer that Llama's template has before it",
       [{ messages: [q], ...sides(message("assistant", "2024"), message("assistant", "1970 was the year")) }],
       [
-        '1: chosen.content: expected text that is not part of common chat templates (axolotl would find the completion in the template, and train on the wrong part), found "2024" warning',
+        '1: chosen.content: expected text that does not occur in common chat templates (axolotl searches for the completion, and would find the text of the template instead), found "2024" warning',
       ],
     ],
     [
@@ -284,8 +284,8 @@ describe("found in a file", () => {
       ],
       [
         '3: completion: expected a new completion for this prompt (an earlier row has the same prompt, completion, and label), found "\\"a\\"" warning',
-        "4: label: expected true (as in an earlier row with this prompt and completion), found false warning",
-        "5: prompt: expected a prompt that differs from the previous row's prompt (KTO trainers use the previous row's completion as an unrelated answer to this prompt), found the same prompt warning",
+        "4: label: expected true, as in an earlier row with the same prompt and completion, found false warning",
+        "5: prompt: expected a different prompt than in the previous row (KTO trainers combine the prompt of a row with the completion of the previous row, which must answer a different prompt), found the same prompt warning",
       ],
     ],
     [

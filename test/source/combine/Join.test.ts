@@ -476,7 +476,7 @@ describe("join", () => {
     assert.deepStrictEqual(yield* kept(["topic", "score"]), { topic: "t", score: [2, 9] })
     assert.isUndefined(yield* kept([]))
     const { described } = yield* run({ ...files, a: row({ score: 2 ** 60 }) }, { keep: ["score"] })
-    assert.match(described[1]!, /^a:1 invalid_shape score: expected a finite number, or text for integers above/)
+    assert.match(described[1]!, /^a:1 invalid_shape score: expected a finite number \(write integers above/)
   })
 
   test("prompts stand in several files, in each of which a key may be asked for but once in all", function* () {

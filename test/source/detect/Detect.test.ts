@@ -95,7 +95,7 @@ const shapes: ReadonlyArray<Shape> = [
         rejected: "\n\nHuman: Hi\n\nAssistant: Yes?\n\nHuman: Q\n\nAssistant: B",
       },
     ],
-    `pairs: completions at "chosen" and "rejected", prompt from the common beginning of the completions`,
+    `pairs: completions at "chosen" and "rejected", prompt at the common beginning of the completions`,
     { prompt: chat("Hi", "Yes?", "Q") },
   ],
   [
@@ -112,7 +112,7 @@ const shapes: ReadonlyArray<Shape> = [
         turn: 1,
       },
     ],
-    `wide: completions at "conversation_a" and "conversation_b", prompt from the common beginning of the completions, models at "model_a" and "model_b", gold at "winner"`,
+    `wide: completions at "conversation_a" and "conversation_b", prompt at the common beginning of the completions, models at "model_a" and "model_b", gold at "winner"`,
     { prompt: [user("Q")], models, ...best(1) },
   ],
   [
@@ -130,7 +130,7 @@ const shapes: ReadonlyArray<Shape> = [
         language: "en",
       },
     ],
-    `wide: completions at "conversation_a" and "conversation_b", prompt from the common beginning of the completions, models at "model_a" and "model_b", id at "id"`,
+    `wide: completions at "conversation_a" and "conversation_b", prompt at the common beginning of the completions, models at "model_a" and "model_b", id at "id"`,
     { id: "u", prompt: [user("Q")], models },
   ],
   [
@@ -351,12 +351,12 @@ describe("Detect", () => {
     [
       "prompts alone",
       [{ question_id: "x", turns: [{ content: "Write a melody in ABC notation." }] }],
-      `found no prompt and no completions in "question_id", "turns" (nested text: turns[0].content): set \`prompt\` and \`completions\` (for several text columns: \`completions: ["…", "…"]\`), ${join}`,
+      `found no prompt and no completions in "question_id", "turns" (nested text: turns[0].content): set \`prompt\` and \`completions\` (if the completions are in several columns, name the columns with \`completions: ["…", "…"]\`), ${join}`,
     ],
     [
       "prompts alone, by their usual name",
       [{ prompt: "Q", category: "c" }],
-      `found a prompt at "prompt" and no completions in "prompt", "category": set \`completions\` (for several text columns: \`completions: ["…", "…"]\`), ${join}`,
+      `found a prompt at "prompt" and no completions in "prompt", "category": set \`completions\` (if the completions are in several columns, name the columns with \`completions: ["…", "…"]\`), ${join}`,
     ],
     [
       "completions alone",
@@ -381,7 +381,7 @@ describe("Detect", () => {
     [
       "several texts of long records",
       [{ prompt: "Q", response: "A", output: "B" }],
-      `several fields might contain the completions: "response", or "output"; to choose, set \`completion\` to one of them; if a record has both, set \`completions\` to both`,
+      `several fields might contain the completions: "response", or "output"; to choose, set \`completion\` to the right field; if each record has several completions, name all their fields with \`completions: ["…", "…"]\``,
     ],
     [
       "two texts that nothing is known of",
@@ -484,7 +484,7 @@ describe("Detect", () => {
     ])
     assert.strictEqual(
       description,
-      `pairs: completions at "chosen" and "rejected", prompt from the common beginning of the completions`,
+      `pairs: completions at "chosen" and "rejected", prompt at the common beginning of the completions`,
     )
   })
 

@@ -106,7 +106,7 @@ describe("ItemDecoder", () => {
     assert.strictEqual(decode({ ...good, models: ["x"] }), "models: expected 2 names, one for each completion, found 1")
     assert.strictEqual(
       decode({ ...good, metadata: '{"a":1e999}' }),
-      "metadata.a: expected a finite number, or text for integers above 2^53, found Infinity",
+      "metadata.a: expected a finite number (write integers above 2^53 as text), found Infinity",
     )
     assert.strictEqual(decode({ ...good, metadata: "[1]" }), "metadata: expected an object, found an array")
     assert.strictEqual(decode({ ...good, gold: "{" }), 'gold: expected an object, found "{"')

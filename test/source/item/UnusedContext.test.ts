@@ -59,7 +59,7 @@ describe("UnusedContext", () => {
     ]
     assert.strictEqual(
       yield* problemOf(records, {}, format),
-      `no option uses "context" (in 1 of 2 records): if experts need this field, set \`prompt: "{context}\\\\n\\\\n{prompt}"\`; if not, set \`ignore: ["context"]\``,
+      `no option uses "context" (in 1 of 2 records). If experts need this field, set \`prompt: "{context}\\\\n\\\\n{prompt}"\`. If they do not need it, set \`ignore: ["context"]\``,
     )
     const used = yield* read(records, { prompt: "{context}\\n\\n{prompt}" }, format)
     assert.deepStrictEqual(used.prompts, ["The Reds beat the Blues.\n\nWho won?", "Who lost?"])
@@ -119,7 +119,7 @@ describe("UnusedContext", () => {
     assert.strictEqual(items.length, 101)
     assert.strictEqual(
       reasons[0],
-      `context: expected no value, because no option uses this field, found "late"; if experts need the field, set \`prompt: "{context}\\\\n\\\\n{prompt}"\`; if not, set \`ignore: ["context"]\``,
+      `context: expected no value, found "late". No option uses this field. If experts need the field, set \`prompt: "{context}\\\\n\\\\n{prompt}"\`. If they do not need it, set \`ignore: ["context"]\``,
     )
     assert.match(
       reasons[1]!,

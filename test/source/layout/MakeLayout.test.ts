@@ -188,7 +188,7 @@ describe("MakeLayout", () => {
       const options = { missing: "keep", gold: "label" } as const
       assert.deepStrictEqual(golds([three, { ...three, response_b: "" }], options), [2, 1])
       assert.deepStrictEqual(reasons([three, { ...three, response_c: "" }], options), [
-        'label: expected the name of a non-empty completion, found "response_c", which is empty',
+        'label: expected a column with a completion, found the empty column "response_c"',
       ])
     })
 
@@ -470,9 +470,9 @@ describe("MakeLayout", () => {
       ]
       assert.deepStrictEqual(reasons(kept, { keep: ["topic"], metadata: "metadata" }), [
         "topic: the metadata already has a different value under this name; rename one of the two fields",
-        "topic.scores[1]: expected a finite number, or text for integers above 2^53, found Infinity",
-        "topic: expected a finite number, or text for integers above 2^53, found 9007199254740992",
-        'metadata["a b"].n: expected a finite number, or text for integers above 2^53, found 1e+300',
+        "topic.scores[1]: expected a finite number (write integers above 2^53 as text), found Infinity",
+        "topic: expected a finite number (write integers above 2^53 as text), found 9007199254740992",
+        'metadata["a b"].n: expected a finite number (write integers above 2^53 as text), found 1e+300',
       ])
     })
 

@@ -3,7 +3,7 @@ import { Result } from "effect"
 import * as PythonText from "../../../src/source/record/PythonText.ts"
 
 const commas = "no commas between its elements"
-const left = '"..." in place of omitted elements'
+const left = '"..." instead of some of its elements'
 
 describe("PythonText", () => {
   // As Python 3.11 and NumPy print them.

@@ -204,14 +204,14 @@ describe("as options say", () => {
     const rows = [pair(0, { quality_a: 1, gold_a: 2 })]
     const set = { choice: ["quality_a", "gold_a"], choiceAs: "scores" } as const
     assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", set), [
-      'quality_a and gold_a: expected a column for each of the 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns',
+      'quality_a and gold_a: expected one column for each of the 2 completions ("response_a" and "response_b"), found that "quality_a" names "response_a" and "gold_a" names "response_a": rename each column after its completion',
     ])
     const alike = [pair(0, { answer_x: 1, answer_x_c: 2 }, ["answer_x_a", "answer_x_b"])]
     assert.match(
       String(
         (yield* choices(jsonl(alike), "votes.jsonl", { choice: ["answer_x", "answer_x_c"], choiceAs: "ranks" }))[0],
       ),
-      /but "answer_x" names "answer_x_a" and "answer_x_b" and "answer_x_c" names .*: rename the columns$/,
+      /found that "answer_x" names "answer_x_a" and "answer_x_b" and "answer_x_c" names .*: rename each column after its completion$/,
     )
   })
 
@@ -258,7 +258,7 @@ describe("as options say", () => {
 
   test("columns of which one has 1 may be one-hot, or an expert's each", function* () {
     const choice = ["winner_a", "winner_b", "winner_tie"]
-    const oneHot = /\n {2}`choiceAs: "one-hot"` +the column with 1 is the choice$/
+    const oneHot = /\n {2}`choiceAs: "one-hot"` +the column with the value 1 is chosen$/
     assert.match(yield* problem(jsonl(oneHotRows([[0, 0, 0]])), { choice }), oneHot)
     const empty = oneHotRows([]).map((row) => JSON.parse(JSON.stringify(row, (_, value) => (value === 0 ? "" : value))))
     assert.match(yield* problem(jsonl(empty), { choice }), oneHot)

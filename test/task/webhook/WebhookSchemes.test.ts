@@ -52,7 +52,7 @@ describe("a receiver of webhooks", () => {
       ),
     )
     assert.deepStrictEqual(lines, [
-      "a webhook delivery was refused: it lacks x-hub-signature-256, which the scheme github requires; it has x-vendor-signature. Check that the scheme is right",
+      "a webhook delivery was refused: it lacks x-hub-signature-256, which the scheme github requires; its headers include x-vendor-signature. Check that the service uses this signature scheme",
       "more webhook deliveries were refused since the last message: 1 with a wrong signature",
     ])
   })

@@ -94,7 +94,6 @@ interface GuidelinesChangedProps {
   readonly onContinue: () => void
 }
 
-/** Tells the expert once, before the next item, that the guidelines have a new version, and shows the changes. */
 const GuidelinesChanged = ({ item, isBusy, onContinue }: GuidelinesChangedProps) => {
   const { guidelines, guidelines_change, guidelines_version } = item
   const heading = useRef<HTMLHeadingElement>(null)

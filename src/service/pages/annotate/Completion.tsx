@@ -28,8 +28,8 @@ const rankButtons = [
   { sign: "↑", title: "Better (B)", label: "better", change: ranking.raise },
   {
     sign: "=",
-    title: "As good as the next better completion (T)",
-    label: "as good as the next better completion",
+    title: "Tie with the completion ranked just above (T)",
+    label: "tied with the completion ranked just above",
     change: ranking.tie,
   },
   { sign: "↓", title: "Worse (W)", label: "worse", change: ranking.lower },

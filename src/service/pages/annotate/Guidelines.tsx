@@ -25,10 +25,8 @@ const digestOf = (text: string): string => {
 
 export const useGuidelines = ({ guidelines, item_id }: HeldItem) => {
   const digest = useMemo(() => digestOf(guidelines ?? ""), [guidelines])
-  /**
-   * Each entry is `DIGEST@ITEM`, for guidelines that the expert has seen. `DIGEST` is their hash. `ITEM` is the id of
-   * the item on which they are still expanded, or 0 if the expert has hidden them.
-   */
+  // Each entry is `DIGEST@ITEM`: the hash of guidelines that the expert has seen, and the id of an item. On this item,
+  // the guidelines stay expanded. If the expert has hidden the guidelines, the id is 0.
   const read = () => (readPreference("guidelines") ?? "").split(" ").filter((entry) => entry !== "")
   const write = (item: number) => {
     const others = read().filter((entry) => !entry.startsWith(`${digest}@`))

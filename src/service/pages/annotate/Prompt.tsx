@@ -17,7 +17,7 @@ export const Prompt = ({ item: { prompt, turns }, text, source }: PromptProps) =
     <LastTurns turns={text === prompt ? turns : endOf(turns, text.length)} />
   )
 
-/** `--end` is the height from the start of the last user turn to the end. The style sheet needs it. */
+/** Sets `--end` for the style sheet: the height of the last user turn and of all turns after it. */
 const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   const list = useRef<HTMLOListElement>(null)
   useEffect(() => {

@@ -1,7 +1,4 @@
-/**
- * Shows the rubric's questions. While a rating has the focus, digit keys set the rating. While a problem's button has
- * the focus, digit keys mark problems. In both cases, digit keys do not choose a completion.
- */
+/** Shows the rubric's questions. While a rating or a problem has the focus, digit keys do not choose a completion. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { RefObject } from "preact"
 import { useState } from "preact/hooks"

@@ -53,10 +53,7 @@ export interface AnnotationState {
   /** Set while requests fail because of the connection or the service. Failed requests are retried. */
   readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
   readonly code: string | null
-  /**
-   * Set if a submission failed, but the service may have received the judgment. `judged` is the number of items that
-   * the expert had judged before the submission.
-   */
+  /** Set if a failed submission may have arrived. `judged`: number of items judged before this submission. */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
   readonly lost: { readonly prompt: string; readonly choice: string; readonly rationale: string } | null

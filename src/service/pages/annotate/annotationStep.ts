@@ -1,8 +1,9 @@
 /**
- * The state machine of the annotation page. `step` is pure; `useAnnotationState` runs its commands. Only one request is
- * in flight at a time, so a draft cannot arrive after its submission. Unsaved entries and unsubmitted corrections are
- * kept on this device. If the response to a submission is lost, the page finds out whether the judgment arrived. Undo
- * is retried only after a 429. After other failures, the first undo may have worked: a retry would undo a second vote.
+ * The state machine of the annotation page. `step` is pure; `useAnnotationState` runs its commands.
+ * - Only one request is in flight at a time, so a draft cannot arrive after its submission.
+ * - Unsaved entries and unsubmitted corrections are kept on this device.
+ * - If the response to a submission is lost, the page finds out whether the judgment arrived.
+ * - A failed undo is repeated only after a 429. After another failure, a second undo might take back a second vote.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
@@ -329,10 +330,7 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/**
- * Returns the value of `unsure` after a failed submission. Even a refused judgment may have arrived: the browser may
- * send a request twice, and the service then refuses the second request.
- */
+/** A browser may send a request twice. If the service refuses the second one, it may have accepted the first one. */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 
@@ -417,8 +415,8 @@ const onVisibility = (state: AnnotationState, visible: boolean, now: number): St
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return onTimer(next, "poll", now)
-  // After more than a minute, the item may no longer be reserved for the expert. If the service then refuses the draft,
-  // the expert sees a notice before judging the item.
+  // A save renews the reservation of the item. If the reservation has ended, the service refuses the draft. The expert
+  // then sees a notice before judging the item.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

@@ -106,7 +106,7 @@ export const help: ReadonlyArray<KeyGroup> = [
       [["Space"], "Give the marked completion the next rank, or remove its rank if it has one"],
       [["B"], "Move the marked completion one step up"],
       [["W"], "Move the marked completion one step down"],
-      [["T"], "Give the marked completion the same rank as the next better completion"],
+      [["T"], "Tie the marked completion with the completion ranked just above it"],
       [["0"], "Remove the rank of the marked completion"],
     ],
   },

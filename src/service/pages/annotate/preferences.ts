@@ -2,14 +2,8 @@
 import { useState } from "preact/hooks"
 import { attempt } from "./localCopies.ts"
 
-export type Preference =
-  /** "best" if the expert chooses the best completion, "rank" if the expert ranks all completions. */
-  | "mode"
-  /** "on" shows the source of texts and does not render them. */
-  | "source"
-  /** "on" shows long texts in full. */
-  | "expand"
-  | "guidelines"
+/** `source` and `expand` (show long texts in full) are "on" or empty. `mode` is "best" or "rank". */
+export type Preference = "mode" | "source" | "expand" | "guidelines"
 
 const prefix = "prefstream.preference."
 

@@ -25,13 +25,11 @@ export const groups = (ranks: Ranks): ReadonlyArray<ReadonlyArray<number>> =>
 export const unranked = (ranks: Ranks): ReadonlyArray<number> =>
   ranks.flatMap((rank, place) => (rank === null ? [place] : []))
 
-/** Gives a completion a rank, or removes the rank if the completion already has it. */
 export const assign = (ranks: Ranks, place: number, rank: number): Ranks =>
   ranks.map((was, index) => (index === place ? (was === rank ? null : rank) : was))
 
 export const clear = (ranks: Ranks, place: number): Ranks => ranks.map((rank, index) => (index === place ? null : rank))
 
-/** Gives a completion the rank after the last one in use, or removes its rank if it has one. */
 export const toggleNext = (ranks: Ranks, place: number): Ranks =>
   ranks[place] === null ? assign(ranks, place, highest(ranks) + 1) : clear(ranks, place)
 
@@ -39,10 +37,6 @@ export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, 
 
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
-/**
- * Ties a completion with the next better group. A completion in the best group joins the next worse group, and a
- * completion without a rank joins the last group.
- */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))
@@ -55,10 +49,6 @@ export const tie = (ranks: Ranks, place: number): Ranks => {
   )
 }
 
-/**
- * Moves a completion by one step. A tied completion leaves the tie, and is then alone next to its former group. A
- * completion without a tie moves past the neighboring group. A completion without a rank becomes the last.
- */
 const move = (ranks: Ranks, place: number, step: -1 | 1): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))

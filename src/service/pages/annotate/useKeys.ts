@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { type Action, actionOf, type Where } from "./keys.ts"
 
-/** Calls `handle` of the latest render. If it returns false, the browser handles the key as usual. */
+/** If `handle` returns false, the browser handles the key as usual. */
 export const useKeys = (handle: (action: Action) => boolean | void): void => {
   const latest = useRef(handle)
   latest.current = handle

@@ -88,7 +88,9 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
     }
     const skipped = async () => ({ ok: true, value: undefined }) as const
     return void action.run<unknown>(choice === null ? skipped : request, () => {
-      say(choice === null ? "The skipped item is back." : `The decision for ${letter(choice)} is taken back.`)
+      say(
+        choice === null ? "The skipped item is back." : `You took back your decision for completion ${letter(choice)}.`,
+      )
       setOutcomes(outcomes.slice(0, -1))
       goTo(item.item_no + 1)
     })

@@ -1,4 +1,4 @@
-/** The dashboard. When a session ends, a sign-in form covers the page. Its content (texts, secrets) stays. */
+/** The dashboard. When a session ends, a sign-in form hides the page. The page stays loaded behind the form. */
 import { type ComponentType, h } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"

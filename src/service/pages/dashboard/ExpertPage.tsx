@@ -135,7 +135,7 @@ const VoidButton = ({ expert }: { readonly expert: ExpertDetail }) => (
       <li>Prompts that now lack a vote return to the queue for other experts.</li>
     </ul>
     <p>
-      You can undo this later. If another expert votes in place of a void vote, that vote stays void.
+      You can undo this later, except for votes that other experts have replaced by then.
       {expert.active && " The expert stays active and can judge other prompts."}
     </p>
     <Field name="reason" label="Reason (optional)" maxLength={maxLength.reason} />

@@ -58,8 +58,8 @@ export const ExpertsPage = ({ query: address }: { readonly query: Query }) => {
           focusAfter="experts-name"
         >
           <p>
-            Send the link to the expert now: it can’t be shown again. The link works once, within{" "}
-            {linkHours.invitation / 24} days. The person who opens the link judges as{" "}
+            Send the link to the expert now: it can’t be shown again. The link works once, and expires after{" "}
+            {linkHours.invitation / 24} days. The votes of the person who opens the link are stored under the name{" "}
             <bdi>{invitation.expert.name}</bdi>.
           </p>
         </Secret>
@@ -198,8 +198,7 @@ const Active = ({ expert }: { readonly expert: ExpertSummary }) => {
   const say = useContext(Say)
   const reload = useContext(Reload)
   const [isStopping, setStopping] = useState(false)
-  // `active` changes immediately after a successful request, and the list is loaded later. With the old value, a second
-  // click would repeat the first one.
+  // `active` changes before the list is loaded again. With the old value, a second click would repeat the first one.
   const [active, showActive] = useState(expert.active)
   useEffect(() => showActive(expert.active), [expert])
   if (!useMay("manager")) return <>{active ? "yes" : "no"}</>

@@ -95,8 +95,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // The options may load after the first render. Because their number is part of the key, the field is then created
-    // again, and selects `value`.
+    // The options may load late. Their number is part of the key, so the field is then created again with its `value`.
     return (
       <Select
         key={`${field.name} ${options.length}`}

@@ -108,8 +108,8 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
   const nameOf = ({ expert_id, name }: OverviewReport["experts"][number]) => (
     <NameLink to={href("expert", { id: expert_id })} name={name} />
   )
-  // The lists are sorted by the more favorable bound of each expert's interval. With a sort by the value itself, experts
-  // with few votes would come first.
+  // With few votes, an expert's value can be extreme by chance. The lists are therefore sorted by a bound of the 95%
+  // interval: the high bound of the agreement, and the low bound of the time.
   const disagreeing = experts.filter(({ compared }) => compared > 0).toSorted((a, b) => a.high! - b.high!)
   const slow = experts
     .flatMap((expert) => (expert.seconds?.low == null ? [] : [{ ...expert, seconds: expert.seconds }]))

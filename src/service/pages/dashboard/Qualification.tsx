@@ -107,7 +107,7 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
         <>
           <NumberField
             name="min_percent"
-            label="Percentage that must be right"
+            label="Percentage of these items to judge correctly"
             min={1}
             max={100}
             value={settings?.min_percent ?? proposedPercent.qualify}
@@ -126,7 +126,7 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
         <label>
           <input type="checkbox" checked={pauses} onChange={(event) => setPauses(event.currentTarget.checked)} />
           <span>
-            Pause people who judge too few gold items right{" "}
+            Pause people who judge too many gold items incorrectly{" "}
             <span class="muted small">
               (among the latest {countedGoldItems.max}, after at least {countedGoldItems.min}; qualification items
               count)
@@ -137,7 +137,7 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
       {pauses && (
         <NumberField
           name="pause_percent"
-          label="Pause below this percentage"
+          label="Percentage of correct judgments below which a person is paused"
           min={1}
           max={100}
           value={settings?.pause_percent ?? proposedPercent.stay}

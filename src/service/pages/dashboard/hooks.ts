@@ -25,10 +25,7 @@ export interface Resource<A> {
 
 export const Reload = createContext(() => {})
 
-/**
- * Loads data, and reloads it every `every` milliseconds. An open dialog pauses the reloads, because a reload might
- * remove the row whose button opened the dialog.
- */
+/** Reloads data every `every` milliseconds, except while a dialog is open: its button might disappear. */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)
   const [state, setState] = useState<{ key: string; data?: A; problem?: string }>({ key: "" })
@@ -43,7 +40,6 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
       const answer = isPoll && isDialogOpen() ? undefined : await load()
       if (mine !== last) return
       if (answer === undefined || (isPoll && isDialogOpen())) {
-        // While a dialog is open, a poll does not change the page.
       } else if (answer.ok) setState({ key, data: answer.value })
       else setState((state) => ({ ...state, problem: problemWords(answer.problem) }))
       if (every !== undefined && !document.hidden) timer = setTimeout(() => void once(true), every)

@@ -6,10 +6,7 @@
 
 import { useRef } from "preact/hooks"
 
-/**
- * The visited pages, newest page first. Each page is stored as its query parameter `before`, which is undefined for the
- * newest page.
- */
+/** The visited pages, newest first. A page is its query parameter `before`, which is undefined for the newest page. */
 export type Trail = ReadonlyArray<number | undefined>
 
 export const start: Trail = [undefined]
@@ -17,7 +14,7 @@ export const start: Trail = [undefined]
 export const visit = (trail: Trail, before: number | undefined): Trail => {
   if (trail.includes(before)) return trail
   const last = trail.at(-1)
-  // A page that is older than the trail's last page extends the trail. Otherwise, a new trail starts.
+  // A page that is older than all visited pages is added to them. After a jump to any other page, a new trail starts.
   return before !== undefined && (last === undefined || before < last) ? [...trail, before] : [undefined, before]
 }
 
@@ -37,10 +34,7 @@ export const useTrail = (before: number | undefined, list = ""): Trail => {
   return trail.current.trail
 }
 
-/**
- * `first` and `last` are the numbers of the page's first and last rows, counted from 1. `previous` and `next` are the
- * indexes at which the neighboring pages start.
- */
+/** `first` and `last` are row numbers from 1. `previous` and `next` are the indexes at which these pages start. */
 export const pagesOf = (total: number, size: number, from: number) => ({
   first: total === 0 ? 0 : from + 1,
   last: Math.min(total, from + size),

@@ -164,10 +164,7 @@ interface LoadedProps<A> {
   readonly children: (data: A) => ComponentChildren
 }
 
-/**
- * Shows loaded data. An action in `children` reloads the data of this component and of the `Loaded` around it. If new
- * data removes the focused element, a heading gets the focus.
- */
+/** Actions in `children` reload the data. If new data removes the focused element, a heading gets the focus. */
 export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {
   const place = useRef<HTMLDivElement>(null)
   const reloadAround = useContext(Reload)
@@ -224,7 +221,7 @@ export const LongText = ({ text, label, below, chars = 900, lines = 12 }: LongTe
 
 interface PageLinksProps {
   readonly label: string
-  /** The links to the previous and next pages. A link without an address is text that screen readers do not read. */
+  /** Links to the previous and next pages. Without `href`, the words are shown, but hidden from screen readers. */
   readonly links: ReadonlyArray<readonly [words: string, href: string | undefined]>
 }
 

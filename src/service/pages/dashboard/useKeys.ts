@@ -12,7 +12,7 @@ const shortcutOf = (event: KeyboardEvent): string | undefined => {
   return key.length === 1 ? key.toLowerCase() : key
 }
 
-/** Calls `handle` of the latest render. If it returns false, the browser handles the key as usual. */
+/** If `handle` returns false, the browser handles the key as usual. */
 export const useKeys = (handle: (key: string) => boolean | void): void => {
   const latest = useRef(handle)
   latest.current = handle

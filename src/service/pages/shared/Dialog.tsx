@@ -33,8 +33,7 @@ export const Dialog = ({ title, onClose, children, class: name }: DialogProps) =
       onCancel={(event) => {
         if (onClose === undefined) event.preventDefault()
       }}
-      // A browser may close a dialog even after its `cancel` event was prevented. A dialog without `onClose` must stay
-      // open, so it is opened again.
+      // A browser may close a dialog even after its `cancel` event was prevented. The dialog is then opened again.
       onClose={onClose ?? (() => element.current?.showModal())}
       onClick={(event) => {
         if (event.target === event.currentTarget && isOutside(event, event.currentTarget)) onClose?.()

@@ -14,8 +14,7 @@ export const LongText = ({ text, beginning, label, characters, draw = (text) => 
   const [isOpen, setOpen] = useState(false)
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // The button is below the text. After a click, the browser keeps the button in view, so the page must scroll back to
-    // the beginning of the text.
+    // After a click, the browser keeps the button in view, so the page must scroll back to the beginning of the text.
     if (isOpen) place.current?.scrollIntoView({ block: "nearest" })
   }, [isOpen])
   if (text.trim() === "") return <p class="text muted">{text === "" ? "(empty)" : "(only spaces)"}</p>

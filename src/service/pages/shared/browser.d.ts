@@ -6,7 +6,7 @@ declare module "*?worker&url" {
 
 declare module "katex/dist/katex.min.css" {}
 
-/** Undefined in browsers without Trusted Types. Other browsers accept the result of `createScriptURL` as a URL. */
+/** Undefined in browsers that do not support Trusted Types. */
 declare const trustedTypes:
   | {
       readonly createPolicy: (

@@ -1,7 +1,4 @@
-/**
- * Splits long texts into chunks. If a text is cut at a line break, the line break is left out. A surrogate pair is never
- * split.
- */
+/** Splits long texts into chunks, never within a surrogate pair. A line break at the end of a chunk is left out. */
 
 const size = 4_000
 

@@ -1,14 +1,11 @@
-/**
- * Decides which images in texts are shown: images with their data in the text, and https images of allowed hosts. SVG
- * data is not shown, because SVG can contain scripts.
- */
+/** Images in texts: image data, and https images of allowed hosts. SVG data is not shown: SVG can contain scripts. */
 
 const dataUri = /data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}/g
 const wholeDataUri = new RegExp(`^${dataUri.source}$`)
 
 export interface Allowed {
   readonly hosts: ReadonlyArray<string>
-  /** The prefix of the handles that replace image data, random to prevent forgery. Null if no handles are used. */
+  /** Prefix of the handles for image data. It is random, so that no text can forge a handle. Null: no handles. */
   readonly handles: string | null
 }
 

@@ -97,10 +97,7 @@ const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
-/**
- * A container gets the direction of its first letter. `dir="auto"` would not work here: it ignores the text of child
- * elements that have their own `dir`.
- */
+/** A container gets the direction of its first letter, because `dir="auto"` ignores child elements with a `dir`. */
 const containers = new Set(["ul", "ol", "blockquote", "table"])
 
 const rightToLeft = new RegExp(

@@ -1,4 +1,4 @@
-/** Finds the words in which two texts differ. `Intl.Segmenter` splits the words. Joined parts give the whole text. */
+/** Finds the words in which two texts differ. The parts of a text, joined, are the whole text. */
 import { diffArrays } from "diff"
 
 export interface Part {

@@ -7,10 +7,7 @@ import katex from "katex"
 
 const maxCharacters = 5_000
 
-/**
- * KaTeX prints commands that it refuses in this color, so that `typeset` can detect them. A formula itself is unlikely
- * to use this color.
- */
+/** KaTeX prints commands that it refuses in this color, so that `typeset` can detect them. */
 const refused = "#f0e1d2"
 
 export const typeset = (tex: string, displayMode: boolean): string | undefined => {

@@ -24,10 +24,7 @@ export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undef
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
-/**
- * The first bytes of a file may contain only the beginning of its compressed data. The file then counts as Brotli only
- * if this beginning decompresses to at least this many bytes.
- */
+/** Minimum decompressed size for a file to count as Brotli, if only the beginning of the file is decompressed. */
 const minBrotliBytes = 1000
 
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>

@@ -58,8 +58,8 @@ export class CsvReader {
   #openLine = 1
   #isEscaped = false
   /**
-   * True after a record with malformed quotes, until a record is read without a fault. A quote inside a cell is then
-   * ambiguous, because it may be the closing quote that the malformed record lacks.
+   * True after a record with malformed quotes, until a valid record follows. Until then, a quote inside a cell may
+   * close a quote of the malformed record.
    */
   #isDoubtful = false
 
@@ -215,11 +215,11 @@ export class CsvReader {
       else {
         const value = at === this.#cells.length - 1 ? cell.replace(/\r$/, "") : cell
         if (value.includes("\r")) {
-          return this.#refuse(at, "expected LF after CR, or quotes around the cell, found neither", raw)
+          return this.#refuse(at, "the cell contains CR without LF, but is not in quotes", raw)
         }
         if (this.#isDoubtful && value.includes('"')) {
-          const reason = "because an earlier record has malformed quotes"
-          return this.#refuse(at, `a quote within the cell is ambiguous, ${reason}`, raw)
+          const problem = "a quote within the cell is ambiguous, because an earlier record has malformed quotes"
+          return this.#refuse(at, problem, raw)
         }
         cells.push(value === "" ? null : value)
       }

@@ -19,13 +19,11 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /**
-   * Lines that stay bytes, in groups of adjacent lines. Each group has three numbers: how many items are between the
-   * previous group and this group, and the group's start and end in `bytes`.
-   */
+  /** For each group of adjacent other lines: the items since the previous group, and the start and end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
   /**
-   * For each item: start and end in `bytes`, `isSpaced` as 0 or 1, and the length and elements of `ItemBytes.starts`.
+   * For each item: start and end in `bytes`, 1 if `isSpaced` or else 0, the length of `ItemBytes.starts`, and the
+   * elements of `starts`.
    */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>

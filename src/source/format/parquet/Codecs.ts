@@ -1,7 +1,7 @@
 /**
- * Decompresses pages. `hyparquet`'s Snappy (1.31.5) never returns for a literal whose length has its top bit set, and
- * the LZ4 of `hyparquet-compressors` returns zeros if a block lacks bytes. See google/snappy format_description.txt,
- * lz4/lz4 lz4_Block_format.md, and apache/parquet-format Compression.md.
+ * Decompresses pages. On damaged pages, `hyparquet`'s Snappy (1.31.5) may not return, and the LZ4 of
+ * `hyparquet-compressors` may return zeros. Formats: google/snappy format_description.txt, lz4/lz4 lz4_Block_format.md,
+ * apache/parquet-format Compression.md.
  */
 import * as Zlib from "../../../node/ParquetCodecs.ts"
 import * as Zstd from "../../../node/Zstd.ts"

@@ -61,7 +61,7 @@ const parse = (bytes: Uint8Array, end: number): Footer => {
   const rows = countOf(metadata.num_rows)
   const groups = metadata.row_groups.map((group) => groupOf(group, schema, end))
   const total = groups.reduce((sum, group) => sum + group.rows, 0)
-  // Some writers set the file's row count to 0.
+  // A row count of 0 is accepted, because some writers do not count the rows.
   if (total !== rows && rows > 0)
     corrupt(`the footer is damaged: it states ${rows} rows, but its row groups have ${total}`)
   if (total > 0 && schema.leaves.length === 0) corrupt("the file has rows, but no columns")

@@ -124,7 +124,7 @@ export class Pages {
     return { ...this.#withoutNeedlessLevels(header, stored), encoding: details.encoding, count }
   }
 
-  /** Removes levels that the column does not need. Some writers add them, and `hyparquet` would misread the page. */
+  /** Removes list and null markers (levels) from a column that cannot have any. `hyparquet` would misread them. */
   #withoutNeedlessLevels(header: PageHeader, stored: Uint8Array): Pick<Page, "header" | "stored"> {
     const { data_page_header_v2: details, type } = header
     if (type !== "DATA_PAGE_V2" || details === undefined) return { header, stored }

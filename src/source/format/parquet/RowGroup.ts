@@ -197,7 +197,7 @@ const repeated =
     // `hyparquet` returns null for an empty list of leaves.
     if (values === null && kind === "leaf") return []
     if (!Array.isArray(values))
-      return corrupt(`column "${path}": the stored nesting of its lists does not match other columns`)
+      return corrupt(`column "${path}": a page is damaged: expected a list, found another value`)
     state.elements += values.length
     if (state.elements > maxElements) corrupt(`column "${path}": a row has more than ${maxElements} list elements`)
     return values.map(read)

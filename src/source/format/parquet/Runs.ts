@@ -27,7 +27,7 @@ export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: 
   const tally = Array.from({ length: (max ?? 0) + 1 }, () => 0)
   if (bits > maxBits) corrupt("a page is damaged")
   const add = (level: number, times: number) => {
-    if (level > max!) corrupt("a page has a repetition or definition level above the maximum of its column")
+    if (level > max!) corrupt("a page is damaged: a repetition or definition level exceeds the maximum for the column")
     tally[level]! += times
   }
   const reader = new ThriftReader(bytes)

@@ -152,8 +152,8 @@ const group = (element: SchemaElement, place: Place, nodes: ReadonlyArray<Node>)
 }
 
 /**
- * A list has a repeated node. In current files, the repeated node contains the element. In old files, the repeated node
- * itself is the element (`LogicalTypes.md`, Backward-compatibility).
+ * In the current format of lists, `repeated` contains the element. In old formats, `repeated` itself is the element
+ * (`LogicalTypes.md`, Backward-compatibility).
  */
 const elementOf = (repeated: Node, list: string): Node => {
   const isWrapper =

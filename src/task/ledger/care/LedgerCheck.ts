@@ -235,7 +235,8 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       sql`SELECT a.seq, a.attempt FROM task_attempt a JOIN task t ON ${both("t", "a")}
         WHERE a.job = ${job}
           AND (a.attempt > t.attempt OR (a.attempt = t.attempt AND t.state <> 'given_up')) ORDER BY a.seq`,
-      (row) => `attempt ${row.attempt} of ${taskName(row)} is stored as replaced, but the task has no later attempt`,
+      (row) =>
+        `attempt ${row.attempt} of ${taskName(row)} is listed as an earlier attempt, but the task has no later attempt`,
     ),
     yield* finds<{ readonly run: number; readonly read_count: number }>(
       "counts_disagree",
@@ -331,7 +332,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // `item.seq` is the item's number for vote 1. For each further vote, the number is higher by `batch_items`.
+    // `item.seq` is the item's number for vote 1. The number for vote 2 is `item.seq + batch_items`, and so on.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

@@ -186,10 +186,7 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 
 /** Options of `prune`. */
 export interface PruneOptions {
-  /**
-   * Time in epoch milliseconds. Default: now. Rejects of runs that started before this time are removed, except the
-   * rejects of the last run.
-   */
+  /** Epoch milliseconds. Rejects of runs that started earlier are removed, except for the last run. Default: now. */
   readonly before?: number | undefined
   /**
    * Whether to also remove requests and results of tasks that were completed before the time `before`. Later exports

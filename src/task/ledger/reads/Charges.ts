@@ -20,10 +20,7 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/**
- * When an attempt of a task is replaced or given up, the service may still bill votes of the attempt. This is SQL for
- * the number of these votes. They continue to count against the budget.
- */
+/** SQL for the number of votes of a replaced or given-up attempt that still count, because they may still be billed. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"

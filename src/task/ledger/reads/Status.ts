@@ -54,14 +54,11 @@ export interface Arrivals {
 export interface Progress {
   readonly counts: StateCounts
   readonly countsOf: (campaign: number) => StateCounts
-  /**
-   * Items of the input, by the state of the task that asks for their first vote. Gold items that were mixed in do not
-   * count.
-   */
+  /** Items of the input, by the state of the task for their first vote. Mixed-in gold items do not count. */
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** Items that wait for an expert, and their tasks, not counting those in `waitingForJudges`. */
+  /** Items that wait for an expert, and tasks with such items. Tasks for judges count in `waitingForJudges` instead. */
   readonly waiting: Arrivals
   readonly waitingForJudges: Arrivals
   readonly firstSubmittedAt: Option.Option<number>

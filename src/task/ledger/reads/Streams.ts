@@ -69,10 +69,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
 
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
-  /**
-   * Reads the next page while the current one is processed. This helps with PostgreSQL, which is another process. It is
-   * safe only in a snapshot, in which no new rows appear.
-   */
+  /** Reads the next page while the current one is processed. Only in a snapshot, where no new rows can appear. */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(
       Effect.map(Effect.serviceOption(sql.transactionService), (snapshot) =>
@@ -174,7 +171,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       ),
     )
 
-  /** All planned items, judged or not, once per campaign. Omits gold items that were mixed in, and pruned items. */
+  /** The planned items of all campaigns, whether judged or not. Pruned items and mixed-in gold items are left out. */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
       JOIN task_request q ON q.job = t.job AND q.seq = t.seq

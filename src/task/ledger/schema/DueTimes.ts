@@ -1,12 +1,11 @@
 /**
- * The column `due_at` of a task is the time of the next poll, in epoch milliseconds. Completed tasks are an exception.
- * If a completed task needs no further poll, `due_at` is 0. If the task is polled again at `time`, `due_at` is the
- * negative number `-1 - time`.
+ * The column `due_at` of a task is the time of the next poll, in epoch milliseconds. For a completed task, 0 means no
+ * further poll, and a negative number means a poll at the time `-due_at - 1`.
  */
 
 export const notDue = Number.MAX_SAFE_INTEGER
 
 export const changedDueNow = -1
 
-/** Converts the time of a completed task's next poll to `due_at`, and `due_at` to the time. */
+/** For a completed task, returns the time of the poll for a negative `due_at`, or `due_at` for a time. */
 export const changedDue = (value: number): number => -value - 1

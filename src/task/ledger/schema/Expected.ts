@@ -37,7 +37,6 @@ export const isMetBy = (
   results.every(({ best_completion_index: best }, i) => best !== null && best >= 0 && best < completions[i]!) &&
   hashOf(results) === prompts_sha256
 
-/** The summary of a task's request, and the number of votes that the task asks for on each item (`asks`). */
 export interface OfTask {
   readonly expected: Expected
   readonly asks: number

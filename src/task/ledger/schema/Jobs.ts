@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
 export interface Job {
-  /** The job's number, from 1. For a name that no job has, the number is 0, which occurs in no row. */
+  /** The job's number, from 1. It is 0 if the job does not exist. No row has the number 0. */
   readonly job: number
   /** Number of parts that the job's tasks are divided into (`task.part` in `Tables.ts`). It never changes. */
   readonly partCount: number

@@ -75,24 +75,23 @@ export const defaultShuffleSeed = 0
 
 export interface RunTerms extends CampaignTerms {
   /**
-   * Number of votes planned for each new item. Each vote is by a different expert. If the service declares `votes`, one
-   * task asks for all votes of an item. Otherwise, each vote has its own task. If this option is unset, requests do not
-   * have the member `votes`. Each task then counts as one vote on each of its items, even if the service collects more.
+   * Number of votes for each new item, by different experts. A service that declares `votes` gets one task for all
+   * votes of an item, and another service gets one task per vote. If this option is unset, requests have no member
+   * `votes`. A task then counts as one vote on each of its items, even if the service collects more votes.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
   readonly votesUpTo?: number | undefined
   /**
    * An item gets more votes, up to `votesUpTo`, until its leading completion is the best one with at least this
-   * probability. The probability is estimated from the experts' reliabilities. Default 0.95. Later runs of the job use
-   * the value, too, until a run sets `votes`.
+   * probability. Default 0.95. Later runs of the job use the value, too, until a run sets `votes`.
    */
   readonly confidence?: number | undefined
   /**
-   * Rule that decides which items people judge after the judges. Judges are language models, and give the first `votes`
-   * votes on each item. If the judges are less certain of the best completion than the rule requires, people vote on
-   * the item. They vote until `confidence` is reached, or the item has `votesUpTo` votes. The service must accept
-   * `voters` in a task. Later runs of the job use the rule, too, until a run sets `votes`.
+   * Language models (judges) give the first `votes` votes on each item. This rule says how certain the judges must be
+   * of the best completion. If they are less certain, people vote on the item, too. People vote until `confidence` is
+   * reached, or the item has `votesUpTo` votes in all. The service must accept `voters` in a task. Later runs of the
+   * job use the rule, too, until a run sets `votes`.
    */
   readonly peopleWhen?: PeopleWhen | undefined
   /**
@@ -152,10 +151,7 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /**
-   * Number of the vote that the task asks for, from 1. Default 1. In a list of tasks, the task for vote 1 of a batch
-   * comes first. The tasks for the later votes of the batch come directly after it.
-   */
+  /** Number of the vote, from 1. Default 1. In a list, the tasks of a batch are neighbors, and vote 1 comes first. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
@@ -186,7 +182,7 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Whether the task is completed, failed, or invalid. Such a task is polled only once more. */
+  /** Whether the task has ended: it is completed, failed, or invalid. The poll checks for a correction. */
   readonly isRecheck: boolean
   /** Whether the task is completed. The poll then checks whether the service has changed the result. */
   readonly hasResult: boolean
@@ -201,8 +197,8 @@ export interface Delivery {
   /** The delivery's id. It stays the same when the service sends the delivery again. */
   readonly id: string
   /**
-   * The signed time in epoch milliseconds. If the service signs no time, this is 0 for a delivery with an id, and the
-   * time of receipt for a delivery without an id.
+   * The signed time in epoch milliseconds. If the service signs no time, this is 0, and a delivery with a known id is a
+   * repetition. If the service sends no id either, this is the time of receipt.
    */
   readonly sentAt: number
   /** None if the delivery may concern any task. */
@@ -227,11 +223,7 @@ export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
   readonly completedAt: number | null
 }
 
-/**
- * Position of a task in a batch. A batch is a list of items that are planned together. In the simplest case, each task
- * of the batch asks for one vote on all these items. A task can also contain some of the items, or ask for several
- * votes.
- */
+/** A batch is a list of items that are planned together. A task asks for one or more votes on some or all of them. */
 export interface BatchPlace {
   /** The `seq` of the batch's first task. */
   readonly batch: number

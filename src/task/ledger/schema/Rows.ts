@@ -53,16 +53,14 @@ const isAt = (body: Buffer, text: Buffer, at: number): boolean =>
 
 const surrogate = Buffer.from("\\ud")
 
-/**
- * Like `parseRequest`, but decodes completions only when they are read. To find the prompts, searches the body for
- * `beforePrompt`. These bytes never occur inside a JSON string, because quotes in a JSON string are escaped.
- */
+/** Like `parseRequest`, but decodes a completion only when a caller reads the completion. */
 export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   const items = decodeItems(Payload.decode(row.items))
   const bytes = Payload.unpack(row.body)
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const prompts: Array<TaskPrompt> = []
   if (body.includes(surrogate)) return parseRequest(row)
+  // Quotes in JSON strings are escaped, so `beforePrompt` never occurs inside a string.
   for (let at = body.indexOf(beforePrompt); at !== -1; at = body.indexOf(beforePrompt, at)) {
     const texts = textsOf(body, at + beforePrompt.length)
     if (texts === undefined) return parseRequest(row)
@@ -102,7 +100,6 @@ export const promptsOf = (
     return order === undefined ? prompt : { ...prompt, completions: CompletionOrder.undo(prompt.completions, order) }
   })
 
-/** The prompt as it was in the input: a conversation becomes messages again. */
 export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conversation">): Prompt =>
   conversation === true ? Option.getOrElse(Conversation.parse(sent), () => sent) : sent
 
@@ -148,7 +145,6 @@ export const priceListSetting = "price_list"
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
   Effect.map(settingOf(here, priceListSetting), (list) => (list === undefined ? null : Number(list)))
 
-/** Inserts tasks with the job's current price list, unless the task has its own. */
 export const insertTasks = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   tasks: ReadonlyArray<PlannedRow>,
@@ -202,8 +198,8 @@ export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" 
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
 /**
- * Supersedes unsent tasks that are not in the campaign of the last run. Keeps tasks that a person resends. Locks the
- * job, so that no other run begins until the transaction ends.
+ * Makes unsent tasks `superseded` if the last run has another campaign. Leaves out tasks that a person asked to resend.
+ * Locks the job, so that no other run begins until the transaction ends.
  */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
@@ -237,7 +233,7 @@ export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name
     (rows) => rows[0]?.value,
   )
 
-/** Completion time of a new result. It is later than that of the replaced result, as `Fingerprint` requires. */
+/** Completion time of a new result. It is always later than the time of the replaced result: see `Fingerprint`. */
 export const completedAt = (sql: LedgerContext["sql"], now: number) =>
   sql`CASE WHEN completed_at >= ${now} THEN completed_at + 1 ELSE CAST(${now} AS BIGINT) END`
 

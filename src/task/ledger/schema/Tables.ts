@@ -187,7 +187,7 @@ const createTasks = Effect.gen(function* () {
     body ${bytes} NOT NULL,
     PRIMARY KEY (job, seq)
   )`
-  // PostgreSQL's default compression takes a fifth of a run's time. Versions before 14, and some servers, have no LZ4.
+  // PostgreSQL's default compression takes a fifth of a run's time. LZ4 is faster, but some servers do not have LZ4.
   const lz4 = yield* sql.onDialectOrElse({
     pg: () => sql`SELECT 1 FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY(enumvals)`,
     orElse: () => Effect.succeed([]),
@@ -240,10 +240,7 @@ const addSpending = Effect.gen(function* () {
       ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`
 })
 
-/**
- * `least_votes` is the number of votes per item that are planned together with the batch. The other votes are planned
- * later, item by item. Null means that all votes are planned with the batch.
- */
+/** `least_votes`: number of votes per item that are planned together with the batch. Null means all votes. */
 const addFurtherVotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
@@ -258,7 +255,7 @@ const addRunOfInput = Effect.gen(function* () {
 
 /**
  * - `task_group`: the campaign's group at the service. Never changes once a task of the campaign is planned.
- * - `asks`: number of votes that the task asks for on each of its items. The first of these has the number in `vote`.
+ * - `asks`: how many votes the task asks for on each of its items. The votes have the numbers `vote`, `vote + 1`, ….
  * - `gold_items`: number of the task's `new_items` that have a known answer; 0 if `vote` is above 1.
  * - `waiting_items`: number of items on which no expert of the service could vote, according to the last poll.
  * - `voters` in `task` and `task_attempt`: who may vote (`judges`, `people`, or null for anyone).

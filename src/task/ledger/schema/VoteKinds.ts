@@ -53,8 +53,8 @@ export const reader = (path: string): ReadKinds => {
 }
 
 /**
- * A vote with several possible kinds has the highest of their prices. A kind that the result does not name has the
- * highest price that applies to `voters`.
+ * If a vote can be of several kinds, the highest price of these kinds applies. If a kind is null (not in the result),
+ * its price is the highest price of a vote by `voters`.
  */
 export const paidAs = (
   text: string,

@@ -25,8 +25,8 @@ export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChang
   override get message() {
     const changes = this.changes.join("; ")
     return this.earlier === undefined
-      ? `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. Use the earlier settings, or add \`newCampaign: true\` to judge all items again; earlier results are kept`
-      : `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. The new settings match campaign ${this.earlier}. To continue campaign ${this.campaign}, use its settings. To return to campaign ${this.earlier}, add \`newCampaign: true\``
+      ? `the settings differ from those of the last run (campaign ${this.campaign}): ${changes}. Use the earlier settings, or add \`newCampaign: true\` to judge all items again; earlier results are kept`
+      : `the settings differ from those of the last run (campaign ${this.campaign}): ${changes}. The new settings are those of campaign ${this.earlier}. To continue campaign ${this.campaign}, use the settings of the last run. To return to campaign ${this.earlier}, add \`newCampaign: true\`; no other campaign is created`
   }
 }
 

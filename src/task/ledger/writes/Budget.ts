@@ -9,13 +9,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker reserves at most as many slots at once as the rate allows in this many seconds, and at least one slot. */
+/** A worker reserves the slots of at most this many seconds at a time, but always at least one slot. */
 const leaseSeconds = 0.25
 
-/**
- * Workers never reserve slots far ahead. If the next free slot is further ahead than 30 seconds and the duration of 64
- * slots together, the database's clock must have been set back. The next free slot is then now.
- */
+/** If the next slot begins later than 30 seconds plus 64 slots from now, the database's clock was set back. */
 const maxMillisAhead = 30_000
 const maxSlotsAhead = 64
 
@@ -64,7 +61,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  // After the clock was set back, the difference is negative. With `ABS`, the share still increases.
+  // If the clock was set back, the time since the last cut is negative. `ABS` makes sure that the rate recovers.
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {

@@ -36,7 +36,6 @@ export interface VoteCourse {
   readonly isWaiting: boolean
   /** Whether the item waits for a vote that was not planned with its batch. */
   readonly waitsForFurther: boolean
-  /** Whether the item waits for a vote that only people may give. */
   readonly waitsForPeople: boolean
   /** Number of the next vote. None if the item has its maximum number of votes. */
   readonly next: Option.Option<number>

@@ -1,8 +1,8 @@
 /**
- * Webhook deliveries, and hints. A delivery creates hints, unless the delivery is a repetition. A hint is a stored
- * request to poll a task soon. A delivery can name a task before prefstream has got the task's id from the service.
- * Therefore, an id that is not in the ledger also gets a hint, while some task has no id. Hints cause at most
- * `maxPollsPerMinute` polls per task and minute, so that many deliveries do not delay other polls.
+ * Webhook deliveries, and hints. A hint is a stored request to poll a task soon. A delivery creates hints, unless it
+ * repeats an earlier delivery. A delivery can arrive before the ledger has the id of its task. Therefore, an unknown id
+ * also gets a hint if any task has no id yet. Hints cause at most `maxPollsPerMinute` polls per task and minute, so
+ * that many deliveries do not delay other polls.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -45,15 +45,11 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /**
-   * A hint with an empty task id asks for polls of all tasks. `at` identifies the last such hint on which this process
-   * has acted. `followed` counts such hints since the time `since`.
-   */
+  /** The last hint for all tasks that this process followed, and the number of such hints since the time `since`. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
 
-  /** Deletes old deliveries and hints. Skips rows that another process is deleting at the same time. */
   const forgetOld = Effect.fnUntraced(function* (now: number) {
     if (now < forgotten + forgetInterval) return
     forgotten = now
@@ -70,8 +66,7 @@ export const writeHints = (
   })
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    // If the service sends a known id with a later time, the delivery is not a repetition: the service wants another
-    // poll.
+    // If the service sends a known id with a later time, the service wants another poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
@@ -88,7 +83,7 @@ export const writeHints = (
     )
 
   /**
-   * Adds hints for tasks with the given ids. If some task has no id yet, also adds hints for ids that no task has.
+   * Adds hints for tasks with these ids. An id that is not in the ledger also gets a hint if any task has no id yet.
    * Returns whether the ledger has a task with one of the ids.
    */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
@@ -128,8 +123,8 @@ export const writeHints = (
       return outcome
     }),
     /**
-     * Makes tasks with hints due for a poll, except tasks that are being polled. If hints have to wait because of
-     * `maxPollsPerMinute`, returns the milliseconds until the first wait ends.
+     * If a task has a hint, makes the task due for a poll, except while it is being polled. Some hints have to wait,
+     * because of `maxPollsPerMinute`. Returns the shortest of these waits in milliseconds.
      */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
@@ -148,8 +143,7 @@ export const writeHints = (
         yield* write(
           Effect.gen(function* () {
             if (allAreDue) {
-              // A task that is already due keeps its place in the order. Otherwise, frequent hints could delay its poll
-              // forever.
+              // A task that is already due keeps its time. Otherwise, frequent hints could delay its poll forever.
               yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
               yield* addHints([...inFlight], now)
@@ -159,7 +153,7 @@ export const writeHints = (
               (some) => sql`UPDATE task SET due_at = 0
               WHERE ${here} AND state = 'submitted' AND ${sql.in("task_id", some)}`,
             )
-            // The service may have changed the results of completed tasks.
+            // A delivery about a completed task may mean that the service has changed the result.
             yield* inChunks(
               due,
               (some) => sql`UPDATE task SET due_at = ${changedDueNow}
@@ -186,10 +180,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /**
-     * Makes this process act again on the last hint for all tasks. Call this after this process has taken over a part
-     * of the job, because the part's earlier owner may not have acted on this hint.
-     */
+    /** Call this after a takeover of tasks. Their earlier owner may not have followed the last hint for all tasks. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

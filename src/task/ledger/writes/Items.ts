@@ -81,16 +81,16 @@ export const importPrefix = "import:"
 
 const importOf = (run: number): string => `${importPrefix}${run}`
 
-/** A row in the table `setting`. It exists if a planned prompt or completion is a list of messages. */
+/** Name of a setting. The setting exists if any planned prompt or completion of the job is a list of messages. */
 const conversations = "conversations"
 
-/** A row in the table `setting`. It exists if a planned item has tool calls, tool results, or tool definitions. */
+/** Name of a setting. The setting exists if any planned item has tool calls, tool results, or tool definitions. */
 const tools = "tools"
 
 export const readItems = ({ job, sql }: Model.LedgerContext) => {
   const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
 
-  /** SQL condition: the run read the item, either as a new or as a known item. */
+  /** SQL condition: the input of the run contained the item. This run or an earlier run has planned the item. */
   const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
@@ -119,9 +119,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /**
-   * SQL condition: task `t` is for an item's first vote, and all tasks for its later votes were refused or given up.
-   */
+  /** SQL condition: `t` is for the first vote on an item, and each task for a later vote was refused or given up. */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`
@@ -294,7 +292,7 @@ export const writeItems = (
     return { tasks: tasks.map(toRow), beyond }
   })
 
-  /** Returns the new items that exceed the budget. Later steps must not include them in `counts.new`. */
+  /** Returns the new items that exceed the budget. The caller leaves them out of `counts.new` in later steps. */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {

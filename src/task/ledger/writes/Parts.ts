@@ -1,7 +1,8 @@
 /**
  * The parts of a job that this process owns. A process with exclusive access owns all parts. A worker owns the parts
- * that it has taken. Taking a part increases its epoch. An earlier owner, which may be suspended, can then no longer
- * claim the part's tasks. It still records a late response, if nobody has claimed the task again.
+ * that it has taken. Taking a part increases its epoch. An earlier owner, which may be suspended and continue later,
+ * cannot claim tasks of the part any more. But this earlier owner can record a late response to its own request, unless
+ * another process has claimed the task.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -31,9 +32,9 @@ interface OwnedPart {
 }
 
 /**
- * - `planned`: new tasks were added. They have higher numbers than all earlier tasks.
+ * - `planned`: new tasks were added. Their numbers are higher than the numbers of all earlier tasks.
  * - `hinted`: a webhook delivery asks for a poll.
- * - `again`: tasks can be sent or polled. The sender may already have passed the numbers of these tasks.
+ * - `again`: any tasks may be ready for sending or polling. The sender has to start again at the first task.
  */
 export type Change = "planned" | "hinted" | "again"
 
@@ -73,14 +74,14 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
         : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
 
     /**
-     * SQL that gives this process the sole right to send a task for `millis` milliseconds, or extends this right (the
-     * claim). Until the transaction ends, `fence` prevents other processes from taking over the part of the job.
+     * SQL for a claim: for `millis` milliseconds, no other process may send the task. Because of `fence`, the statement
+     * changes nothing if another process owns the task's part. It also locks the part until the transaction ends.
      */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
       const epoch = parts.get(part)?.epoch ?? 0
       return {
-        /** Records the claim. Call this after the statement has claimed the task. */
+        /** Call this if the statement has changed the row of the task. */
         claimed: () => void claims.set(seq, epoch),
         assignments: sql`, claim_epoch = ${epoch}, claim_until = ${clock} + ${Math.ceil(millis) + margin}`,
         fence: sql`FROM (SELECT epoch FROM part_owner
@@ -90,15 +91,14 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * SQL condition for tasks that an earlier owner of the part claimed, and whose claim has expired. If a claim ends
-     * later than is possible, the clock must have been set back. The claim then counts as expired.
+     * SQL condition for tasks with an expired claim of an earlier owner. If a claim ends later than `maxMillis` allows,
+     * the database's clock was set back, and the claim counts as expired.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
       AND EXISTS (SELECT 1 FROM part_owner WHERE part_owner.job = task.job AND part_owner.part = task.part
         AND owner = ${worker ?? ""} AND COALESCE(claim_epoch, 0) < epoch)`,
 
-    /** Takes a part, and returns its new epoch. From then on, earlier owners cannot claim the part's tasks. */
     take: Effect.fnUntraced(function* (part: number) {
       const rows = yield* sql<{ epoch: number }>`INSERT INTO part_owner
           (job, part, epoch, owner, renewed_at, progressed_at, answered_at)
@@ -141,7 +141,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   }),
 })
 
-/** These values are for a process that owns no part with tasks. `shareOf` then returns 0. */
+/** For a process that owns no tasks. With these values, `shareOf` returns 0. */
 const noWorkers = { count: Infinity, rank: Infinity }
 
 export const writeParts = (
@@ -170,10 +170,7 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       workers = rank === -1 ? noWorkers : { count: rows.length, rank }
     }),
-    /**
-     * A counter. It increases when tasks may be ready that the sender has already passed. The sender then starts again
-     * at the first task.
-     */
+    /** This counter increases whenever the sender has to start again at the first task. */
     changes: () => changes,
     notifyAll,
     restartSending,
@@ -200,8 +197,8 @@ export const writeParts = (
       ),
 
     /**
-     * Confirms that this worker still owns its parts. If another worker turns out to own a part at more than `patience`
-     * renewals in a row, this worker takes the part back. `progressedAgo` and `answeredAgo` are in milliseconds.
+     * Renews the ownership of this worker's parts. If more than `patience` renewals of a part fail in a row, because
+     * another worker has the part, this worker takes the part back. The times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return

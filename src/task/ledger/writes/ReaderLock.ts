@@ -1,7 +1,8 @@
 /**
  * A lock, so that only one process reads input into a shared job. If another process has the lock, a command fails at
- * once, but a worker waits. After five seconds, the waiting worker ends the database session of the other process, if
- * this is a worker, because a suspended worker would not release the lock. A command's session is never ended.
+ * once, but a worker waits. If the other process is a worker, it may be suspended, and never release the lock.
+ * Therefore, the waiting worker ends the other worker's database session after five seconds. The session of a command
+ * is never ended.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"

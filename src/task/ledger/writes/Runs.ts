@@ -120,7 +120,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
       const allCampaigns = yield* campaigns
       const same = allCampaigns.find((campaign) => campaign.fingerprint === fingerprint)
-      // A campaign without items is ignored here. A new campaign may replace it, and get its number.
+      // A campaign without items does not count: the next new campaign may replace it, under the same number.
       const judged = yield* Effect.filter(allCampaigns, isJudged)
       const before = yield* Effect.map(
         lastCampaign,
@@ -297,9 +297,9 @@ const guidelinesChange = (before: string | undefined, now: string | undefined): 
   const differs = was.findIndex((line, i) => line !== is[i])
   const at = differs === -1 ? was.length : differs
   const [oldLine, freshLine] = apart(was[at], is[at])
-  const line = `line ${at + 1} of the guidelines was`
-  if (was[at] === undefined) return `${line} added: ${freshLine}`
-  return is[at] === undefined ? `${line} removed: ${oldLine}` : `${line} ${oldLine} and is now ${freshLine}`
+  const line = `line ${at + 1} of the guidelines`
+  if (was[at] === undefined) return `${line} was added: ${freshLine}`
+  return is[at] === undefined ? `${line} was removed: ${oldLine}` : `${line} was ${oldLine} and is now ${freshLine}`
 }
 
 const apart = (a = "", b = ""): readonly [string, string] => {

@@ -18,8 +18,8 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 export const wantedVotes = "votes_wanted"
 
 /**
- * A row in the table `setting`. When a process chooses items for further votes, the process stores here how many votes
- * belong to tasks that have ended. If the number of these votes differs later, the choice is out of date.
+ * Name of a setting: the number of votes of all ended tasks, as of the last time when a process chose items for further
+ * votes. When this number has changed, items must be chosen again.
  */
 export const endedVotesSeen = "votes_ended_seen"
 
@@ -55,7 +55,7 @@ export interface Spending {
   /** Votes that are not finished. Their tasks are planned, being sent, outstanding at the service, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /** Votes for which the budget is too low: further votes that items need, and votes of tasks that were set aside. */
+  /** Votes that the budget does not allow: votes of `superseded` tasks, and further votes that are not planned yet. */
   readonly held: Charge
   readonly heldItems: number
 }
@@ -250,7 +250,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** SQL condition for the unsent tasks with the highest `seq`, as many as together cost at least `excess`. */
+/** SQL condition for the last unsent tasks by `seq`: just enough tasks to cost at least `excess` together. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,
@@ -283,8 +283,8 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
 /**
- * Sets aside the unsent tasks that the budget does not allow: their state becomes `superseded`. Tasks that a person
- * asked to resend stay planned. The campaign's next run plans the other tasks again if its budget allows it.
+ * Makes unsent tasks `superseded` if the budget does not allow them, except tasks that a person asked to resend. The
+ * campaign's next run plans the superseded tasks again, as far as its budget allows.
  */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })

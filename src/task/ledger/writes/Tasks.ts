@@ -15,7 +15,7 @@ import { OtherService } from "../schema/WrongLedger.ts"
 
 const pageSize = 64
 
-/** Each run polls tasks in these states once, since the service may have corrected them. */
+/** Tasks in these states are polled once per run, because the service may have corrected the results. */
 const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.TaskState>
 
 const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
@@ -80,14 +80,11 @@ export const writeTasks = (
       canceled = ${isCanceled ? 1 : 0}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
-  /** Commits a request's outcome and ends the claim. `change` must test `owned.isHeld`, in case the claim was lost. */
+  /** Commits a request's outcome. `change` must test `owned.isHeld`, because another process may have the claim. */
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /**
-   * In a shared ledger, another process may have started a new campaign. The given tasks are then set aside
-   * (`superseded`) if they belong to an earlier campaign.
-   */
+  /** In a shared ledger, another process may have started a new campaign while these tasks were being sent. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
@@ -138,29 +135,20 @@ export const writeTasks = (
   })
 
   return {
-    /**
-     * Handles tasks that were being sent when an earlier process ended: they become `in_doubt`. Use this if the service
-     * may ignore idempotency keys.
-     */
+    /** Makes tasks of interrupted requests `in_doubt`. Use this if the service may ignore idempotency keys. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /**
-     * Handles tasks that were being sent when an earlier process ended: they are sent again. Use this only if the
-     * service honors idempotency keys. Tasks in doubt stay in doubt.
-     */
+    /** Makes tasks of interrupted requests `planned`. Use this only if the service honors idempotency keys. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
-    /**
-     * Handles tasks whose requests may have reached the service in an earlier run. If `outcome` is `planned`, and the
-     * service still remembers a task's idempotency key, the task is sent again. All other such tasks become `in_doubt`.
-     */
+    /** With `planned`, sends an interrupted task again if the service still knows its key. Others become `in_doubt`. */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
       /** Time for which the service remembers idempotency keys. */
       lifetime: Duration.Duration = Duration.infinity,
     ) {
-      // If the service never forgets keys, `since` is 0. No task was sent before this time.
+      // The service still knows the keys of requests from this time on. 0 if the service never forgets keys.
       const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
       yield* write(
         Effect.gen(function* () {
@@ -243,7 +231,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** Extends a claim, to send the request again. False if the claim was lost, or the part has another owner. */
+    /** Extends a claim, for another request. False if the claim was lost, or the task's part has another owner. */
     keepClaim: Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
       if (owned.worker === undefined) return true
       const held = owned.isHeld(task.seq)
@@ -263,7 +251,7 @@ export const writeTasks = (
           yield* supersedeOwn([seq])
         }),
       ),
-    /** Plans a task that the service may have created. It is resent under the same key. */
+    /** Use this if the service may have created the task. The next request for the task has the same key. */
     markPlanned: (seq: number) =>
       Effect.asVoid(
         settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
@@ -359,13 +347,13 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** Lowers later due times to `millis` from now, because an earlier run may have polled less often. */
+    /** Makes each task due within `millis` milliseconds, because an earlier run may have polled less often. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
     }),
-    /** Makes hinted tasks due, and then returns the tasks that are due by `horizon` (default: now), earliest first. */
+    /** Follows hints (see `Hints`). Then returns the tasks that are due by `horizon` (default: now), earliest first. */
     due: Effect.fn("Ledger.due")(function* (
       limit: number,
       horizon: Option.Option<number>,

@@ -131,10 +131,10 @@ describe("Csv.rows", () => {
       "CR within a cell",
       'a,b\n1,x\ry\n2,"x\ry"\nx\ry,"1\n2"\n3,4\r\r\n',
       [
-        "2 invalid_csv cell 2: expected LF after CR, or quotes around the cell, found neither",
+        "2 invalid_csv cell 2: the cell contains CR without LF, but is not in quotes",
         '3 {"a":"2","b":"x\\ry"}',
-        "4 invalid_csv cell 1: expected LF after CR, or quotes around the cell, found neither",
-        "6 invalid_csv cell 2: expected LF after CR, or quotes around the cell, found neither",
+        "4 invalid_csv cell 1: the cell contains CR without LF, but is not in quotes",
+        "6 invalid_csv cell 2: the cell contains CR without LF, but is not in quotes",
       ],
     ],
   ])("%s", function* ([, text, expected]) {
@@ -182,7 +182,7 @@ describe("Csv.rows", () => {
       "column_2,\n",
       'expected distinct names, found "column_2" in cells 1 and 2; rename one column',
     ],
-    ["CR line ends", "a,b\r1,2\r", "cell 2: expected LF after CR, or quotes around the cell, found neither"],
+    ["CR line ends", "a,b\r1,2\r", "cell 2: the cell contains CR without LF, but is not in quotes"],
     [
       "open quotes",
       'a,"b\n1,2',
@@ -306,7 +306,7 @@ it.effect.each<[string, Csv.CsvDialect, Array<string>]>([
     "a record of TSV that is several without quoting is a reject",
     tab,
     [
-      '2 invalid_csv found 2 ambiguous lines: for one record with quoted cells, set `quote: "double"`; for 2 records with quotes as text, set `quote: "none"`',
+      '2 invalid_csv found 2 ambiguous lines: if they are one record with quoted cells, set `quote: "double"`; if they are 2 records that contain quotes as text, set `quote: "none"`',
       '4 {"a":"x","b":"1\\n2"}',
     ],
   ],

@@ -190,7 +190,7 @@ describe("a damaged Parquet file", () => {
     [
       "has levels higher than its schema",
       alone(dataPage(8, levels(Buffer.from([16, 3]))), { rows: 8 }),
-      "a page has a repetition or definition level above the maximum of its column",
+      "a page is damaged: a repetition or definition level exceeds the maximum for the column",
     ],
     [
       "has a run longer than its page",
