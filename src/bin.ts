@@ -25,7 +25,7 @@ if (argument === "--version" && others.length === 0) {
     // @effect-diagnostics-next-line processEnv:off -- nothing of Effect is loaded yet
     module.enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))
   } catch {}
-  // A pipeline file imports prefstream and Effect, but the bundle `#cli` has copies of its own. Therefore, a pipeline
-  // file needs the unbundled command, which shares these modules with the file.
+  // A pipeline file must import the copies of prefstream and Effect that the command uses. The bundle `#cli` contains
+  // other copies. Therefore, the command runs unbundled.
   await (process.argv.slice(2).some(isPipelineFile) ? import("./cli/Process.ts") : import("#cli"))
 }

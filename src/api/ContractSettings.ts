@@ -1,4 +1,7 @@
-/** Settings for services that differ from the contract, such as paths of members, and the form of a choice. */
+/**
+ * Settings for services that differ from the contract, such as paths of members, and the form of a choice. If a result
+ * has a choice in another form than the configured one, the result is invalid.
+ */
 
 /** Default paths in the answer to a poll. `prompt`, `choice`, and `annotations` start at an element of `results`. */
 export const resultPlaces = {
@@ -52,9 +55,9 @@ const choices: {
   },
 }
 
-export const choiceForm = `the word ${Object.keys(choices).join(", ")}, or text; or different labels for the completions in order, such as left,right`
+export const choiceForm = `one of ${Object.keys(choices).join(", ")}, text; or a different label for each completion, in order, such as left,right`
 
-/** Undefined if `form` is invalid. For the form `text`, `read` returns a completion's text, else an index from 0. */
+/** Undefined if `form` is invalid. `read` returns a text for the form `text`, and an index from 0 for other forms. */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")
   const { read, text } = choices[form] ?? {

@@ -1,4 +1,8 @@
-/** Reads rubrics in the YAML front matter of guidelines. Services that do not know rubrics show them as text. */
+/**
+ * Reads rubrics in the YAML front matter of guidelines. The rubric is the member `rubric` of the front matter, such as
+ * `rubric: { strength: true, flags: [unsafe] }`. Guidelines without this member are plain text. Services that do not
+ * know rubrics show the front matter as text. `src/service/README.md` describes all members of a rubric.
+ */
 import { Predicate, Result, Schema, Struct } from "effect"
 import { isNode, LineCounter, parseDocument, stringify } from "yaml"
 import { Aspect, defaultSteps, defaultStrengths, none, Rubric } from "../domain/Rubric.ts"

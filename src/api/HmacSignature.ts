@@ -1,6 +1,8 @@
 /**
  * Signs and verifies webhooks with HMAC. `SignatureSettings` describe the signatures of a service. A header can hold
- * several signatures. A signature that does not have the expected form is ignored.
+ * several signatures, separated by commas, semicolons, spaces, or braces. A signature that does not have the expected
+ * form is ignored. Times and ids are read only from headers. Before the first delivery, `validate` refuses settings
+ * that contradict each other. It also refuses settings that leave the time unsigned.
  */
 import { Array as Arr, Bytes, Clock, DateTime, Duration, Effect, Option, Predicate, RegExp as Regex } from "effect"
 import { Mac } from "effect/crypto"

@@ -1,4 +1,7 @@
-/** The settings of an annotation service. The defaults are safe with any service that follows the contract. */
+/**
+ * The settings of an annotation service. The defaults are safe with any service that follows the contract. Some
+ * services do not honor idempotency keys. A task that may have arrived is then sent again only if a person asks for it.
+ */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema, Struct } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
 import * as Kinds from "../io/SettingKinds.ts"
@@ -53,8 +56,9 @@ export interface ServiceSettings extends ItemLimits {
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
   /**
-   * How long the service remembers an idempotency key. A request to create a task that got no answer is repeated only
-   * within this time. Later, the task is in the state `in_doubt`, because the service could create it a second time.
+   * How long the service remembers an idempotency key (`Duration.infinity`: forever). A request to create a task that
+   * got no answer is repeated only within this time. Later, the task is in the state `in_doubt`, because the service
+   * could create it a second time.
    */
   readonly idempotencyKeyLifetime: Duration.Input
   /** Method and path that create a task, such as `PUT /tasks/{key}` with the idempotency key. Default `POST /tasks`. */
@@ -72,7 +76,10 @@ export interface ServiceSettings extends ItemLimits {
   readonly choice: string
   /** Paths of the task id in the answer to `createRequest`, such as `data.id`. The first path to an id counts. */
   readonly taskIdPaths: ReadonlyArray<string>
-  /** Path of the expert's kind, such as `annotator.role`, in each of `annotations.votes`, or else in `annotations`. */
+  /**
+   * Path of the expert's kind, such as `annotator.role`, in each of `annotations.votes`, or else in `annotations`.
+   * Prices per kind of expert require a kind.
+   */
   readonly kindPath: string
   /** Statuses of a task that has results. */
   readonly completedStatuses: ReadonlyArray<string>
@@ -102,7 +109,10 @@ export interface ServiceSettings extends ItemLimits {
 
 /** How the service's webhooks name tasks. The contract does not define this. */
 export interface WebhookProfile {
-  /** Paths of task ids in a payload, such as `data.tasks[*].id`. A payload without ids concerns all open tasks. */
+  /**
+   * Paths of task ids in a payload, such as `data.task_ids`. `[*]` means each element of an array: `data.tasks[*].id`.
+   * The ids at all paths count. A payload without any id concerns every outstanding task.
+   */
   readonly taskIdPaths: ReadonlyArray<string>
 }
 

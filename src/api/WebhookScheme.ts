@@ -40,10 +40,12 @@ export type WebhookScheme =
   | {
       /** The name of a scheme in `schemes`, or settings. Default `standard-webhooks`. */
       readonly scheme?: SchemeName | HmacSignature.SignatureSettings | undefined
+      /** One secret, or several while a secret is rotated. */
       readonly secrets: Arr.NonEmptyReadonlyArray<SecretInput>
       readonly verify?: undefined
     }
   | {
+      /** Verifies a delivery by its headers and body. Fails with `SignatureRefused` if the delivery is not genuine. */
       readonly verify: (
         delivery: WebhookSignature.ReceivedDelivery,
       ) => Effect.Effect<WebhookSignature.VerifiedDelivery, WebhookSignature.SignatureRefused>

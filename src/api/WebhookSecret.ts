@@ -9,7 +9,13 @@ export type WebhookSecret = Mac.Key
 /** A secret as the user sets it. */
 export type SecretInput = Redacted.Redacted<string> | string
 
-/** How a secret is written: as text, in hex or base64, or as in Standard Webhooks (`whsec_`, then base64). */
+/**
+ * How a secret is written:
+ *
+ * - `text`: the key is the text in UTF-8
+ * - `hex`, `base64`: the text is the key in this encoding
+ * - `whsec`: `whsec_` and the base64 of 16 to 64 bytes, as in Standard Webhooks
+ */
 export type SecretForm = "text" | "hex" | "base64" | "whsec"
 
 /** The text is not a valid secret. The error does not repeat the text. */

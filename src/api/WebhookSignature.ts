@@ -9,6 +9,7 @@ import type { WebhookSecret } from "./WebhookSecret.ts"
 
 /** Header names are in lower case. Values of a repeated header are joined by `, `. */
 export interface DeliveryHead {
+  /** Path and query of the request. */
   readonly url: string
   readonly headers: { readonly [name: string]: string | undefined }
 }
@@ -47,7 +48,7 @@ export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("Si
     "too_new",
     "no_signature_matches",
   ]),
-  /** The reason in words, such as `it is not signed`. It contains no secret and no signature. */
+  /** The reason in words, such as `it is not signed`, without secrets and signatures. Default: see `why`. */
   detail: Schema.optionalKey(Schema.String),
 }) {
   /** The reason in words: `detail`, or else the default for `reason`. */

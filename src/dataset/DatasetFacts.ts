@@ -12,6 +12,7 @@ export const Provenance = Schema.Struct({
   ),
   judges: Schema.optionalKey(Judges),
   service: Schema.optionalKey(Schema.Struct({ name: text, url: text })),
+  /** The text or the name of the guidelines for the experts. */
   guidelines: text,
   /** Everything else that the rows depend on, such as `{ strategy: "best-against-rest" }`. */
   settings: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),

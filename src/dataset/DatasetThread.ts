@@ -49,7 +49,7 @@ export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 const ofColumn = (values: ReadonlyArray<Json | undefined>): ColumnContent => {
   const [first] = values
   const isSame = first !== undefined && (first === null || typeof first !== "object")
-  // `every` would skip holes in the array. A hole is a row without a value.
+  // Unlike `every`, `findIndex` does not skip holes in the array. A hole is a row without a value.
   return isSame && values.findIndex((value) => value !== first) === -1 ? first : values
 }
 

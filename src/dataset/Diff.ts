@@ -1,6 +1,7 @@
 /**
  * Compares the pairs of two datasets by item id and texts. A pair is flipped if the second dataset chooses the text
- * that the first one rejects. Memory is constant up to 100 million pairs. The temporary file takes 0.2 kB per pair.
+ * that the first one rejects. Memory is constant up to 100 million pairs. The temporary file takes 0.2 kB per pair. If
+ * the input has no ids, an item's id is a hash of its content. A changed text then makes another item.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
@@ -17,11 +18,11 @@ import * as Read from "./Read.ts"
 
 /** An item's outcome in a dataset's job. Outcomes explain differences between datasets. */
 export interface JobOutcome {
-  /** The item's id, as in the dataset. */
+  /** The item's id in the dataset. */
   readonly itemId: string
   /** The reason why the item gives no pair, such as `tie`. Null if it gives pairs. */
   readonly lost: string | null
-  /** `vote_no_longer_counted` if an expert with a vote on the item has no votes in the other dataset, or null. */
+  /** `vote_no_longer_counted` if an expert voted on the item, but has no votes in the other dataset. Otherwise null. */
   readonly cause: string | null
 }
 
@@ -133,7 +134,7 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/** Empty if `b` has none of the experts of `a`, because the two datasets may have different pseudonyms. */
+/** Finds the experts with votes in `a` who are missing in `b`. Finds none if all are missing: pseudonyms may differ. */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))

@@ -1,7 +1,7 @@
 /** Matches the pairs of an item: equal pairs first, then pairs with the same choice, then pairs with the same texts. */
 import { inputColumns } from "../domain/PreferencePair.ts"
 
-/** Positions in a record. Of the hashes of `chosen` and `rejected`, `low` has the smaller one, `high` the larger. */
+/** Positions in a record. `low` is the smaller and `high` the larger of the hashes of `chosen` and `rejected`. */
 export const field = {
   item: 0,
   low: 1,

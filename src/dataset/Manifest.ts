@@ -13,6 +13,7 @@ export const DatasetFile = Schema.Struct({
   /** Number of rows; null for a file that does not contain rows, such as `README.md`. */
   rows: Schema.NullOr(Schema.Int),
   bytes: Schema.Int,
+  /** The digest in hexadecimal. */
   sha256: Schema.String,
 })
 export type DatasetFile = typeof DatasetFile.Type
@@ -25,6 +26,7 @@ export const SplitSummary = Schema.Struct({
 })
 export type SplitSummary = typeof SplitSummary.Type
 
+/** A trainer format's rows in all splits, and the pairs that it cannot represent. */
 export const FormatSummary = Schema.Struct({
   format: Schema.String,
   rows: Schema.Int,
@@ -36,6 +38,7 @@ export type FormatSummary = typeof FormatSummary.Type
 
 const Content = Schema.Struct({
   format: Schema.Literal("prefstream-dataset"),
+  /** Version of the manifest's format. */
   version: Schema.Literal(1),
   code: Schema.Struct({ name: Schema.String, version: Schema.String }),
   /** Whether `prompt`, `chosen`, and `rejected` are text or lists of messages. */
@@ -50,6 +53,7 @@ const Content = Schema.Struct({
   /** The pairs that could not be written to the folders `data` and `jsonl`. */
   omitted: OmittedPairs,
   ...Provenance.fields,
+  /** Every file of the dataset except `manifest.json`. */
   files: Schema.Array(DatasetFile),
 })
 /** The content of `manifest.json`: the files of a dataset, its totals, and its provenance. */

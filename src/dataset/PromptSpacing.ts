@@ -1,7 +1,7 @@
 /**
- * Orders rows so that neighboring rows have different prompts. KTO trainers combine each prompt with the completion of
- * the previous row: TRL 1.10 within a batch (trl/trainer/kto_trainer.py), LLaMA-Factory 0.9.6 within 1,000 rows
- * (data/processor/feedback.py). Memory holds at most 32 MB of rows.
+ * Orders rows so that neighboring rows have different prompts. KTO trainers combine a prompt with the completion of the
+ * previous row. TRL 1.10 does this within a batch (trl/trainer/kto_trainer.py), LLaMA-Factory 0.9.6 within 1,000 rows
+ * (data/processor/feedback.py). Batches that span several processes are ignored. At most 32 MB of rows are in memory.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
@@ -54,7 +54,7 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
-    // Chosen completions come first in `rows`. With index 0 for all prompts, they would come first in the output, too.
+    // Chosen completions come first in `rows`. Index 0 for all prompts would put them first in the output, too.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!

@@ -100,7 +100,7 @@ const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
 const decodePair = Schema.decodeUnknownResult(PreferencePairSchema, { reportInput: true })
 const decodeMessages = Schema.decodeUnknownResult(Schema.NonEmptyArray(Message), { reportInput: true })
 
-/** Datasets of earlier versions lack some columns, which are read as null. */
+/** Earlier versions of prefstream wrote fewer columns. The missing columns are read as null. */
 const nulls = Record.map(
   Record.filter(PreferencePairSchema.fields, (field) => Schema.is(field)(null)),
   () => null,

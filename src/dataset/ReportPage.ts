@@ -29,10 +29,11 @@ export const fill = (template: string, report: QualityReport): string | undefine
   return template.slice(0, end) + embeddable(report) + template.slice(end)
 }
 
+/** Fails with `ReportTemplateMissing` if the pages were not built. */
 export const render = Effect.fn("ReportPage.render")(function* (report: QualityReport) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  // A bundle lacks `report.html`. If this ran at the top of the module, loading the bundle would fail.
+  // In a bundled program, `report.html` is missing. This must fail `render`, but not the load of the module.
   const url = yield* Effect.try({
     try: () => new URL(import.meta.resolve("#built/report.html")),
     catch: (cause) => new ReportTemplateMissing({ path: "#built/report.html", cause }),

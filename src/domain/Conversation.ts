@@ -1,6 +1,7 @@
 /**
  * Renders a conversation as one text, for experts and for formats without roles. `parse(render(messages))` returns the
- * same messages. `parse` reads a text as a conversation only if it begins with a header.
+ * same messages. A prompt that is text stays unchanged. `parse` reads a text as a conversation only if it begins with a
+ * header.
  */
 import { Array as Arr, Option } from "effect"
 import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Message.ts"

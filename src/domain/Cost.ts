@@ -65,6 +65,7 @@ export const min = (a: Decimal, b: Decimal): Decimal => (minus(b, a).units < 0n 
 
 export const zero: Decimal = { units: 0n, scale: 0 }
 
+/** The exact number of votes that a budget buys; 0 if the budget is negative. */
 export const votesWithin = (budget: Decimal, price: Decimal): number => {
   if (budget.units < 0n) return 0
   const votes = (budget.units * ten(price.scale)) / (price.units * ten(budget.scale))

@@ -1,4 +1,7 @@
-/** The decision of a lead, who may overrule the votes. `agreement` is the share of the votes for the lead's choice. */
+/**
+ * A lead's decision, which may overrule the votes. The votes stay in the result. `agreement` is the share of the votes
+ * for the lead's choice.
+ */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
 import { firstOfText } from "./CompletionTexts.ts"

@@ -23,6 +23,7 @@ export interface CalibrationBin {
   readonly pairs: number
   /** Mean of the pairs' predicted probabilities. */
   readonly predicted: number
+  /** Share of the pairs whose chosen completion has the higher score. */
   readonly observed: number
 }
 
@@ -55,7 +56,7 @@ export interface Evaluation {
   readonly votes: {
     /** Probability that the scores and a random vote on a pair prefer the same completion. */
     readonly scores: AuditEstimate
-    /** Probability that two random votes on a pair prefer the same completion. */
+    /** Probability that two different votes on the same pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
   /** Number of pairs not in `votes`, because the dataset does not say how many of their votes are ties. Absent if 0. */
@@ -70,7 +71,7 @@ export interface Evaluation {
     /** The mean of −ln p, where p is the predicted probability of a pair's chosen completion. A coin toss has 0.693. */
     readonly log_loss: number | null
   }
-  /** Pairs whose rejected completion has the higher score, their items, and those of the items that have tools. */
+  /** Pairs whose rejected completion has the higher score; items with such a pair; and such items that have tools. */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, those with the greatest differences, the greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>

@@ -1,6 +1,6 @@
 /**
- * An input file whose records were all read. A remote file that was read in slices has no digest: `etag` and
- * `last_modified` identify the version.
+ * An input file whose records were all read. `sha256` covers the bytes that were read. A remote file that was read in
+ * slices has no digest: `etag` and `last_modified` identify the version.
  */
 import { Schema } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * Recognizes the automatic experts of the built-in service by their names. An expert with any other name counts as a
- * person, even a custom rule. `roleOf` prefers the kind of the expert, if the vote has one.
+ * Recognizes the automatic experts of the built-in service by their names. Other experts, such as custom rules, count
+ * as people. `roleOf` also uses the kind of the expert, if the vote has one.
  */
 import { Schema } from "effect"
 

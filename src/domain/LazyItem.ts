@@ -18,7 +18,7 @@ export class LazyItem {
     if (id !== undefined) this.id = id
     this.prompt = prompt
     this.#bytes = bytes
-    // A copy such as `{ ...item }` contains only the item's own properties, so the getter must be one of these.
+    // `{ ...item }` does not copy getters of the class. Therefore, each item has its own property `completions`.
     Object.defineProperty(this, "completions", LazyItem.#member)
   }
 

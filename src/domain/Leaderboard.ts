@@ -55,7 +55,7 @@ export interface LeaderboardRow {
   readonly losses: number
   /**
    * `never_lost` if the model only won, `never_won` if it only lost. In both cases, the rating depends on the prior.
-   * If A beats B, B beats C, and C beats A, these three models count as one model.
+   * Models in a circle (A beats B, B beats C, and C beats A) are treated as one model here.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }

@@ -24,6 +24,7 @@ export const ToolCall = Schema.Struct({
   /** The function that is called. */
   function: Schema.Struct({
     name: NonBlankText,
+    /** The text of a JSON object, unchanged from the input. */
     arguments: ArgumentsText,
   }),
 })

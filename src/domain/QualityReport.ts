@@ -144,9 +144,9 @@ export interface GoldReport {
 export interface Position {
   /** `chosen` contains, for each position, the number of votes for the completion that was shown there. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
-  /** Items with more votes for the first half of the order shown. A middle position is in neither half. */
+  /** Items with more votes for completions shown in the first half. A middle completion is in neither half. */
   readonly first_half: number
-  /** Items with more votes for the second half of the order shown. */
+  /** Items with more votes for completions shown in the second half. */
   readonly second_half: number
   /** P-value of a two-sided exact binomial test of `first_half` and `second_half` for equal probability. */
   readonly p_value: number | null
@@ -310,10 +310,13 @@ export interface QualityReport {
    */
   readonly split_groups: {
     readonly field: string
+    /** Number of groups. */
     readonly components: number
     /** Number of items in the largest group. */
     readonly largest: number
+    /** Number of items without the field. */
     readonly ungrouped: number
+    /** Number of items in all groups. */
     readonly of: number
   } | null
   /** How well the scores of a reward model match the pairs. Absent until `evaluate` adds it to a copy of the report. */

@@ -1,5 +1,6 @@
 /**
- * The questions that a rubric asks besides the choice. A scale has 2 to 9 steps, so that one digit key enters a rating.
+ * The questions that a rubric asks besides the choice. Answers are optional, unless the rubric requires them. A scale
+ * has 2 to 9 steps, so that one digit key enters a rating.
  */
 import { Schema } from "effect"
 

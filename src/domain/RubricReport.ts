@@ -1,4 +1,4 @@
-/** Statistics of the answers to a rubric; absent if no vote has an answer. Flags are in `QualityReport`. */
+/** Statistics of a rubric's answers on judged items; absent if there are none. Flags are in `QualityReport`. */
 import type { Distribution } from "./Distribution.ts"
 
 /** How strongly experts prefer the completion that they chose. */
@@ -38,7 +38,7 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** Items with an answer to whether all completions are bad, and items on which most of all votes answer yes. */
+  /** Items with an answer to "Are all completions bad?", and items on which over half of all votes answer yes. */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** `items`: items with an edited best completion. `length_change`: characters after the edit minus those before. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }

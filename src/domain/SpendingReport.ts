@@ -3,6 +3,7 @@
  * resubmitted beyond the budget, the budget was lowered, or results were replaced by more expensive ones.
  */
 
+/** A number of votes and their cost. */
 export interface VotesCost {
   /** The number of votes. */
   readonly votes: number
@@ -36,9 +37,9 @@ export interface SpendingReport {
   readonly spent: VotesCost
   /** Votes that are planned, outstanding, or in doubt (perhaps sent), at the highest price of the allowed experts. */
   readonly committed: VotesCost
-  /** The votes and the money that remain of the budget; null without a budget. */
+  /** The number of votes and the money that the budget still allows. Null without a budget. */
   readonly left: VotesCost | null
-  /** Votes beyond the budget: on new items of the last run, of unsent tasks, and on items that need more votes. */
+  /** Votes beyond the budget: for new items of the last run, for unsent tasks, or for items that need more votes. */
   readonly over_budget: VotesCost & { readonly items: number }
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null

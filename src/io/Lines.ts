@@ -11,6 +11,7 @@ export interface Line {
 export type LineResult = Result.Result<Line, Reject>
 
 export interface LinesOptions {
+  /** Longer lines are rejected. Default 32 MiB. */
   readonly maxLineBytes?: number | undefined
   readonly isVerbatim?: boolean | undefined
 }

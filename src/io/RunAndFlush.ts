@@ -1,7 +1,10 @@
 /** Consumes a stream whose values are gathered. If the stream fails, the values gathered so far are still processed. */
 import { Effect, Stream } from "effect"
 
-/** If the stream fails, `flush` gets true. If `take` fails, or after an interruption, `flush` does not run. */
+/**
+ * At the end, runs `flush`, with true if the stream has failed. The failure of the stream is passed on, even if `flush`
+ * fails, too. If `take` fails or the effect is interrupted, `flush` does not run.
+ */
 export const runAndFlush = <A, E, R, E2, R2>(
   stream: Stream.Stream<A, E, R>,
   take: (values: ReadonlyArray<A>) => Effect.Effect<void, E2, R2>,

@@ -34,7 +34,10 @@ type Answerer = (request: IncomingMessage) => FirstAnswer
 
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
-/** Calls `answer` before the application. `answer` must ignore a request that has a body. */
+/**
+ * Lets `answer` handle each request first. If `answer` yields undefined, fails, or does not end synchronously, the
+ * application handles the request. For a request with a body, `answer` must return undefined.
+ */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
 ) {
@@ -100,7 +103,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
   })
   const first: { current: Answerer | undefined } = { current: undefined }
-  // One listener cannot stop another one, such as the application. Therefore, this code replaces `emit`.
+  // Replaces `emit`, because a listener cannot keep a request from the other listeners, such as the application.
   const emit = node.emit.bind(node) as (event: string, ...args: ReadonlyArray<unknown>) => boolean
   const answersFirst = (request: IncomingMessage, response: ServerResponse): boolean => {
     const answer = node.listenerCount("request") > 1 ? first.current?.(request) : undefined

@@ -179,7 +179,7 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /** Process id of the session to configure. In another session, the statement has no effect and returns no rows. */
+    /** The query changes only the session with this process id. In other sessions, it returns no rows. */
     readonly process?: number | undefined
   } = {},
 ) => sql`

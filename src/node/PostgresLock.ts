@@ -83,8 +83,7 @@ export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   isDone: Effect.Effect<boolean, E2, R2>,
 ) {
   const key = keyOf(sql, tablesLock)
-  // Two processes may try to change the tables at the same time. If both kept the shared lock, each would block the
-  // other.
+  // Releases this process's shared lock first. Two processes that change the tables would otherwise block each other.
   const [own] = yield* sql.withTransaction(sql<{ shared: boolean }>`SELECT pg_advisory_unlock_shared(${key}) AS shared`)
   const tried = sql.withTransaction(
     Effect.gen(function* () {

@@ -48,7 +48,7 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /** Does not wait for the answer. After the call, the buffers in `transfer` may belong to the thread. */
+  /** Does not wait for the answer. Do not use the buffers in `transfer` afterwards: the thread may own them. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
   /** Waits until fewer than `ahead` messages are unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
@@ -78,7 +78,10 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/** By default, a thread starts only if the caller waits for `room`. Its start takes 0.1 s. */
+/**
+ * The start of a thread takes 0.1 s. By default, a thread starts only if the caller waits for `room` before `drain`.
+ * Otherwise, the stage runs in the calling thread.
+ */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,

@@ -12,7 +12,10 @@ export const compress = (bytes: Uint8Array): Uint8Array =>
 /** `ZSTD_compressBound`. With a smaller buffer, zstd cannot compress in one pass. */
 const maxCompressedBytes = (size: number): number => size + (size >> 8) + 1024
 
-/** @throws if the input is invalid, or the output exceeds `limit` bytes. Old Node versions accept truncated input. */
+/**
+ * Node before versions 24.20 and 26.7 accepts truncated input.
+ * @throws if the input is invalid, or the output exceeds `limit` bytes
+ */
 export const decompress = (bytes: Uint8Array, limit: number = maxOutputBytes): Uint8Array => unpack(bytes, limit)
 
 export const decompressText = (bytes: Uint8Array): string => unpack(bytes, maxOutputBytes).toString("utf8")

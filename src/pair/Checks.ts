@@ -1,7 +1,7 @@
 /**
- * The quality checks of a dataset. The value of a check includes the items that the check drops from the dataset.
- * Without these items, the value would always pass. A check with a threshold fails if there is no value. To add a
- * check, compute the value in `Curation`, and define the check here.
+ * The quality checks of a dataset. Some checks can drop items, such as items without a rationale. The value of the
+ * check still counts these items. Otherwise, the value would always pass. A check with a threshold fails if there is
+ * nothing to measure. To add a check, compute the value in `Curation`, and define the check here.
  */
 import { Result, Schema, Struct } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -47,7 +47,7 @@ export const checks = {
   "position-bias": {
     ...share,
     measure:
-      "p-value of a test for position bias: how often completions in the first half of the list are chosen, compared with chance",
+      "p-value of a test for position bias: how often completions in the first half of the order are chosen, compared with chance (each item counts once)",
     unit: "items",
     isShare: false,
     advice:
@@ -171,6 +171,7 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   }
 }
 
+// Every object inherits a function `valueOf`. A check has one of its own.
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&

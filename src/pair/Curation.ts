@@ -84,7 +84,10 @@ export interface CurationContext {
   readonly languageOf?: ((text: string) => string) | undefined
   /** Share of items, 0 to 1, whose language is detected. Detection is slow, so items are sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
-  /** Whether an item, with the same id and prompt, may occur once per campaign in the stream. Default: false. */
+  /**
+   * Whether the stream may contain an item several times, as items of several campaigns with the same id and prompt.
+   * The checks of prompts count such an item once. Default: false.
+   */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined

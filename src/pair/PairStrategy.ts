@@ -44,7 +44,7 @@ const ownNamed: typeof named = (settings, strategy) => {
   return own
 }
 
-/** Only the settings of a built-in strategy determine its pairs. Custom code can change without its settings. */
+/** The settings of a built-in strategy determine its pairs. Custom code can change while its settings stay the same. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
@@ -129,7 +129,10 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
   ),
 )
 
-/** Pairs the best completion with one of the rest, drawn by `seed` (an integer), the item's id, and the texts. */
+/**
+ * Pairs the best completion with one of the rest, drawn by `seed` (an integer), the item's id, and the texts. Other
+ * items and the order of the completions have no effect.
+ */
 export const bestAgainstOne = (seed = 0) =>
   ownNamed({ strategy: "best-against-one", seed }, (judgment) => {
     const { bestCompletionIndex, completions, itemId } = judgment

@@ -1,8 +1,8 @@
 /**
- * Runs a job on a cron schedule in one process. Runs never overlap: a run that is due during another run is skipped. If
- * the machine slept, or its clock was set forward, only one of the missed runs starts, within 30 seconds. Skipped and
- * late runs are logged. A new process knows of no missed runs. If daylight saving time skips the hour of a run, the run
- * starts after this hour. If an hour occurs twice, a run starts twice only if the schedule's hour field is `*`.
+ * Runs a job on a cron schedule in one process. A run that is due during another run is skipped. After the machine
+ * slept, or its clock was set forward, one late run replaces all missed runs, and starts within 30 seconds. Skipped
+ * and late runs are logged. A new process knows of no missed runs. If daylight saving time skips an hour, its run
+ * starts after the gap. If an hour occurs twice, its run starts once, or twice if the hour field is `*`.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -49,7 +49,10 @@ const nicknames = new Map(
   }),
 )
 
-/** Parses five cron fields, six fields that begin with seconds, or `@daily` and the like. Default time zone: local. */
+/**
+ * Parses a cron expression: five fields (minute, hour, day of the month, month, day of the week), six fields that begin
+ * with seconds, or a name such as `@daily`. Default time zone: the machine's.
+ */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)
   if (Option.isNone(zone)) {

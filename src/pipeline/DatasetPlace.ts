@@ -1,4 +1,7 @@
-/** Finds a dataset, and its job's ledger, by the path of the dataset's folder, its manifest, or the job's folder. */
+/**
+ * Finds a dataset, and its job's ledger, by the path of the dataset's folder, its manifest, or the job's folder. Fails
+ * with `DatasetUnreadable` if there is no manifest.
+ */
 import { Effect, FileSystem, Path } from "effect"
 import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
 import * as Manifest from "../dataset/Manifest.ts"

@@ -1,4 +1,7 @@
-/** Turns a dataset's pairs into votes for a leaderboard, one vote per item. The rows of an item must be adjacent. */
+/**
+ * Turns a dataset's pairs into votes for a leaderboard, one vote per item. The rows of an item must be adjacent. A
+ * dataset lacks ties, minority votes, and experts.
+ */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as Conversation from "../domain/Conversation.ts"

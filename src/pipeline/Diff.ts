@@ -1,5 +1,5 @@
 /**
- * Compares two datasets. Finds the reasons for differences in the ledgers and the settings of their jobs. The reason
+ * Compares two datasets. Reads the ledgers and the settings of their jobs to explain the differences. The reason
  * `vote_no_longer_counted` means that an expert who voted on the item has votes in dataset A, but none in dataset B.
  * The vote was not necessarily voided: a ledger does not record this.
  */
@@ -37,7 +37,7 @@ const outcomesOf = Effect.fnUntraced(function* (
         const isLost = allVotesOf(item).some(({ expert }) => expert !== null && experts.has(expert))
         return { itemId: item.itemId, lost, cause: isLost ? "vote_no_longer_counted" : null }
       }),
-      // `Dataset.diff` uses an item's first outcome. These outcomes come last, and so apply to items without results.
+      // `Dataset.diff` uses an item's first outcome. Therefore, `not_judged` comes after all other outcomes.
       Stream.concat(
         Stream.map(ledger.prompts, ({ itemId }): Dataset.JobOutcome => ({ itemId, lost: "not_judged", cause: null })),
       ),

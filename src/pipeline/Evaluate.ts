@@ -43,7 +43,10 @@ const itemOf = ([first, ...others]: ReadonlyArray<PreferencePair>): Option.Optio
   })
 }
 
-/** Items with tools are left out, because a dataset lacks messages with tool calls. Memory: 16 bytes per item. */
+/**
+ * Writes the items as records that `run` reads, the greatest difference first. Leaves out items with tools: their
+ * messages can contain tool calls, and a dataset does not store such messages. Memory: 16 bytes per item.
+ */
 const disputedItems = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const scratch = yield* ScratchFile.temporary()
@@ -73,7 +76,10 @@ const kinds: Kinds.Kinds = {
   ...Kinds.all(Kinds.text, "split by disputed"),
 }
 
-/** Evaluates scores on a dataset. `place` is the dataset's folder, its manifest, or the job's folder. */
+/**
+ * Evaluates scores on a dataset. `place` is the dataset's folder, its manifest, or the job's folder. Fails with
+ * `ScoresInvalid` if no pair has scores. Fails with `GroupsInvalid` if no item has the field `by`.
+ */
 export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string, options: EvaluateOptions) {
   yield* Kinds.check(options, kinds, ["scores"])
   const { by, disagreements, disputed, scores, split } = options

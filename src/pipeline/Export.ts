@@ -73,7 +73,7 @@ const nothing: Exported = { dataset: Option.none(), example: Option.none(), left
 
 interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaign"> {
   readonly directory: string
-  /** Facts that a rebuild takes from the original dataset, because the rebuilt ledger has only items with votes. */
+  /** Set by `Rebuild`, from the original dataset: facts that depend on all planned items, even those without votes. */
   readonly plannedFacts?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
 }
 

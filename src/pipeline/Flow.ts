@@ -1,4 +1,7 @@
-/** The steps of a pipeline. A run that was stopped can start again with the same folder. No item is sent twice. */
+/**
+ * The steps of a pipeline. A run can be stopped at any point, and started again with the same job folder. The new run
+ * submits nothing twice. The dataset depends only on the ledger and the dataset's settings.
+ */
 import { Cause, Effect, Exit, Latch, Layer, Option } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
 import { collect as collectLoop, type CollectOptions } from "../task/Collect.ts"
@@ -25,8 +28,8 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // A run with `once` chooses items for further votes before it reads new items. Any other run first waits for all
-      // results, so that a restarted run makes the same choice.
+      // A run with `once` chooses items for further votes at its start. Any other run chooses them after all results
+      // have arrived. Therefore, an interrupted and restarted run makes the same choice.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),

@@ -1,4 +1,7 @@
-/** Inspects a source without a ledger or a service. Always, `read = items + known + duplicates + rejected`. */
+/**
+ * Inspects a source without a ledger or a service, and writes nothing. An item is identified by its id, or by its
+ * content if it has no id. Always, `read = items + known + duplicates + rejected`. Memory: two hashes per item.
+ */
 import { Array as Arr, Effect, identity, Result, Stream } from "effect"
 import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"

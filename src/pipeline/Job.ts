@@ -53,7 +53,10 @@ const existing =
   (location: LedgerLocation.LedgerLocation) =>
     Layer.unwrap(Effect.as(Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))), open(location)))
 
-/** Opens the job's ledger for exclusive use. Fails with `FileLockError` while another process runs the job. */
+/**
+ * Opens the job's ledger for exclusive use. Fails with `FileLockError` while another process runs the job. Fails with
+ * `LedgerMissing` if there is no ledger.
+ */
 export const layer = (settings: JobSettings) => located(settings, existing(LedgerLocation.layer))
 
 /** Like `layer`, but also opens a ledger in PostgreSQL that workers use at the same time. */

@@ -63,6 +63,7 @@ export interface JobStatus extends RunReport.RunReport {
   readonly next_poll_at: string | null
   /** When results arrived, and how many in the last hour and the last day. Times are ISO 8601, UTC. */
   readonly results: {
+    /** When the first task was submitted. */
     readonly since: string | null
     readonly last_at: string | null
     readonly last_hour: { readonly tasks: number; readonly items: number }

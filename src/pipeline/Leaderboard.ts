@@ -1,4 +1,7 @@
-/** Rates the models whose completions were judged. Gold items that were mixed in do not count. */
+/**
+ * Rates the models whose completions were judged. Gold items that were mixed in do not count. Other processes can write
+ * to the ledger meanwhile.
+ */
 import { Effect, Option, Result, Schema, type Stream } from "effect"
 import type { Leaderboard as Board } from "../domain/Leaderboard.ts"
 import * as FieldPath from "../io/FieldPath.ts"
@@ -73,7 +76,11 @@ const rated = Effect.fnUntraced(function* <E, R>(
   return sorted
 })
 
-/** Rates the models once, or for each value of the metadata field `by`: most items first, items without value last. */
+/**
+ * Rates the models by all results so far. Returns one leaderboard for each value of the metadata field `by`, such as
+ * `source.name`. The value with the most items comes first. Items without a value come last. Without `by`, there is one
+ * leaderboard.
+ */
 export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   function* (by: string | undefined, settings: LeaderboardSettings) {
     yield* Kinds.check(settings, Leaderboard.optionKinds)

@@ -33,7 +33,7 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const files = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
   if (files.length === 0) return
   const record = yield* LedgerLocation.recordOf(location)
-  // A ledger with only the job's name is not lost if there is no dataset: the first run was killed early.
+  // If the first run was killed early, the job has neither runs nor a dataset. In this case, nothing was lost.
   if (record === "runs" || (record === "name" && !files.includes(dataset))) return
   const group = yield* Effect.orElseSucceed(fs.readFileString(JobFolder.group(directory)), () => "")
   const ledger = LedgerLocation.describe(location)

@@ -114,7 +114,11 @@ export const collect = <E, R>(
     Effect.provide(Flow.collect({ ...pipeline, ...options }), layer(pipeline)),
   )
 
-/** Writes the dataset from all results so far, unless the dataset is up to date. Needs neither source nor service. */
+/**
+ * Writes the dataset from all results so far, unless there are none, or the dataset is up to date. Needs neither source
+ * nor service. Another process can run the job meanwhile. Fails with `ThresholdsExceeded` if a value exceeds its
+ * threshold. Fails with `LedgerMissing` if the job has no ledger.
+ */
 export const exportDataset = <E, R>(pipeline: Settings.Pipeline<E, R>, options: Reexport.ExportOptions = {}) =>
   Settings.checked<FileSystem.FileSystem | Path.Path>()(pipeline, () =>
     Effect.provide(

@@ -1,4 +1,7 @@
-/** Reads a source into the ledger and submits the new items. Warns if all records of a file were rejected. */
+/**
+ * Reads a source into the ledger and submits the new items. Warns if all records of a file were rejected, but another
+ * file has usable records. Also warns if the items of this run name no models, unlike the items of an earlier run.
+ */
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
 import type { Reject } from "../domain/Reject.ts"

@@ -1,8 +1,8 @@
 /**
- * Rebuilds a dataset's rows from its vote table and its manifest. Compares the checksums of the data files. If only
- * Parquet files differ, this is a warning, because another version of Node compresses differently. Custom formats, the
- * card, and the report are not rebuilt. If a planned item has no votes, the splits are read from the dataset, with a
- * warning, because splits depend on all planned prompts.
+ * Rebuilds a dataset's rows from its vote table and its manifest, and compares the checksums of the data files. If
+ * only Parquet files differ, this is a warning, because another version of Node compresses differently. Custom
+ * formats, the card, and the report are not rebuilt. The splits depend on all planned prompts. If a planned item has
+ * no votes, the splits are read from the dataset, and a warning is reported.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
@@ -41,7 +41,10 @@ const isCustom = (path: string): boolean =>
 const rebuiltFiles = (files: ReadonlyArray<Manifest.DatasetFile>) =>
   new Map(files.flatMap((file) => (file.rows === null && !file.path.startsWith("formats/") ? [] : [[file.path, file]])))
 
-/** Rebuilds a dataset from its votes, and lists differences. Fails with `DatasetUnreadable` if settings are missing. */
+/**
+ * Rebuilds a dataset from its votes, and lists differences. Fails with `DatasetUnreadable` if the manifest lacks
+ * something that the rows depend on.
+ */
 export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   directory: string,
   votes: ImportVotes.ImportSettings["votes"],
@@ -52,10 +55,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   // `annotationPaths` is left out, because the vote table already contains the values at these paths.
   const { annotationPaths: _paths, campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
   if (campaign === "all") {
-    return yield* ManifestSettings.notRebuildable(
-      "one campaign",
-      "all campaigns, but a vote table does not contain the campaign of a vote",
-    )
+    return yield* ManifestSettings.notRebuildable("one campaign", "all campaigns; a vote table does not name campaigns")
   }
   const job = yield* fs.makeTempDirectoryScoped({ prefix: "prefstream-rebuild-" })
   const where = { directory: job, ledger: undefined, job: undefined, newLedger: true }
@@ -111,7 +111,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       add(
         votes.description,
         "the pairs of the dataset",
-        `after the rebuild, ${count(pairs, "pair")} ${plural(pairs, "is", "are")} ${kind}${columns}, first item: ${items}`,
+        `after the rebuild, ${count(pairs, "pair")} ${plural(pairs, "is", "are")} ${kind}${columns}, for example of item ${items}`,
       )
     }
   }

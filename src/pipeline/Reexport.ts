@@ -32,7 +32,7 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   if (hasOwnCode) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  // JSON cannot represent a function. Therefore, the digest contains the settings of the pair strategy.
+  // `JSON.stringify` leaves out functions. Therefore, the settings of the pair strategy replace the function `pairs`.
   const compared = { ...Struct.pick(settings, settingNames), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))

@@ -81,11 +81,11 @@ export interface RunReport {
   readonly votes: number
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
-  /** Items that need one more vote, at most as many as the budget allows. Updated when items are chosen for votes. */
+  /** Number of items that need another vote, at most the votes left in the budget. Updated when items are chosen. */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
-  /** Items that went to people if judges were uncertain, over all campaigns. Null if no run used `peopleWhen`. */
+  /** Items that went to people because judges were uncertain, over all campaigns. Null if no run used `peopleWhen`. */
   readonly routing: RoutingReport.RoutingReport | null
   /** Items whose results `ledger prune` removed. Datasets written later do not contain them. */
   readonly pruned: number
@@ -209,8 +209,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
   const input = campaign === null ? tasks : progress.inputOf(campaign)
   const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + input[state].items, 0)
-  // If the run read all items of its campaign, and each item has one vote, the counts of the campaign are also those of
-  // the run. In this case, the slow query `count` is not needed.
+  // If the run read all items of its campaign, and each item has one vote, the run and the campaign have equal counts.
+  // The counts of the campaign are already known, so the slow query `count` is skipped.
   const coversCampaign =
     readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>

@@ -19,7 +19,10 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
   extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects, and dataset. It is created if missing. */
   readonly directory: string
-  /** Whether to start a new ledger if the ledger is lost, and submit all items again. Default false: the run fails. */
+  /**
+   * Whether to start a new ledger if the ledger of a used job folder is lost. The run then submits all items again.
+   * Default false: the run fails with `LedgerLost`.
+   */
   readonly newLedger?: boolean | undefined
   /** The items: `Source.files`, `Source.join`, `Source.make`, or a custom source. */
   readonly source: Source<E, R>

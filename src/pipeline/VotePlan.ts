@@ -34,7 +34,11 @@ export interface PilotExpert {
 
 export const minGoldVotes = 10
 
-/** The experts of a job. Accuracy is based on at least 10 votes on gold items, or else on all votes (Dawid–Skene). */
+/**
+ * Returns the experts of a job with their accuracies. For an expert with at least 10 votes on items with a known
+ * answer, the accuracy is the share of right votes on these items. For any other expert, the accuracy is the
+ * reliability by all votes and known answers (Dawid & Skene, 1979).
+ */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {
     yield* Kinds.check(settings, {})

@@ -25,7 +25,7 @@ export const stallLimit = Duration.minutes(10)
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** A worker has stalled if another worker's last answer is this much newer. Otherwise, the service may be down. */
+// A worker has stalled if another worker got an answer this much later. If no worker did, the service may be down.
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
@@ -34,7 +34,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   /** Maximum time without progress. It must be longer than a request can take. */
   readonly limit: Duration.Duration
-  /** Called after each check, with `SteadyClock` times in milliseconds. If no task is due, this counts as progress. */
+  /** Called after each check, with `SteadyClock` times in milliseconds. While no task is due, progress is assumed. */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)

@@ -113,7 +113,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** A worker that has lost a part stops within a lease. After this many renewals, more than a lease has passed. */
+  /** Number of renewals that take longer than one lease. A worker that has lost a part stops within one lease. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
@@ -171,7 +171,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // Another worker may have set a later time for the next poll of these tasks. Now, it is at most `max` away.
+          // The last owner may have set later polls. This moves the next poll of a task to at most `max` from now.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,
@@ -202,7 +202,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // The prefix must be unique in the database, in which several schemas may have a job 1. The last 8 characters of the
+  // Job numbers are unique in a schema, but the prefix must be unique in the database. The last 8 characters of the
   // channel's name are a hash of the schema and the job.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const singletons = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
@@ -211,7 +211,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // Built last, this layer is closed first: other workers take its parts before this worker's last requests finish.
+  // The last layer is closed first. Thus, other workers take this worker's parts before the last requests finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)

@@ -1,7 +1,7 @@
 /**
  * The annotation service. It implements the whole contract over HTTP, and adds a dashboard, an annotation page for
  * people, and automatic experts. A task is stored durably before its creation is confirmed. Every response other than
- * 2xx is a problem (RFC 9457). Only failed requests are logged.
+ * 2xx is a problem (RFC 9457). Only failed requests are logged. `ApiGuide` describes what the contract does not define.
  */
 import { Effect, type Layer } from "effect"
 import type { HttpServer } from "effect/http"

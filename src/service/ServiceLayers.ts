@@ -66,7 +66,10 @@ export interface ServiceOptions {
    *   votes per prompt than there are experts. The next start of the service reopens these canceled tasks.
    */
   readonly cancelUnanswered?: boolean | undefined
-  /** Whether a person may vote again on an item of a group of tasks if nobody else is left. Default false. */
+  /**
+   * Whether a person may judge several equal items of a group if nobody else is left. The further votes are marked
+   * `repeated`. Default false.
+   */
   readonly allowRepeatedVotes?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined
@@ -80,7 +83,10 @@ export interface ServiceOptions {
   readonly publicUrl?: string | undefined
   /** Hosts, such as `images.example.org`, from which texts may show images over https. Default: none. */
   readonly imageHosts?: ReadonlyArray<string> | undefined
-  /** Whether webhooks to private networks, and to this machine if others can reach it, are allowed. Default false. */
+  /**
+   * Whether webhooks to private networks and to this machine are allowed. Default false. If only this machine can reach
+   * the service, webhooks to this machine are always allowed.
+   */
   readonly allowPrivateWebhooks?: boolean | undefined
 }
 

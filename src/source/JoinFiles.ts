@@ -146,7 +146,7 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
   )?.path
 }
 
-/** Only suggests `modelPath`. With this option, gold answers that contain the name of a file would match no model. */
+/** Suggests `modelPath` instead of setting it. Gold answers may name files, and would no longer match a model. */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
   return member === undefined

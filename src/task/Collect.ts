@@ -263,7 +263,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If all due tasks are in flight, `millis` is 0, so a fixed pause prevents a busy loop.
+      // If `tasks` is not empty, all due tasks are in flight. As `millis` is 0, a fixed pause prevents a busy loop.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

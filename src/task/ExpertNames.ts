@@ -41,7 +41,7 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
     Predicate.isString,
   )
 
-/** A pseudonym hides whether the expert is a person, so the `kind` of an automatic expert is added. */
+/** A pseudonym does not show that an expert is automatic. Therefore, the `kind` of automatic experts is added. */
 const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {
   const role =
     Predicate.isString(expert) && (ExpertKind.of(kind) ?? ExpertKind.of(ofAll)) === null
@@ -71,7 +71,7 @@ const renamed = (annotations: Annotations, rename: (name: unknown) => unknown): 
   }
 }
 
-/** `isMissing` returns true if a name was read, but the ledger has no key for pseudonyms. */
+/** `isMissing` returns true if `read` needed the key for pseudonyms, but the ledger has no such key. */
 export const reader = Effect.gen(function* () {
   const { keep, voters } = yield* ExpertNames
   const key = keep ? Option.none() : yield* LedgerReader.use((ledger) => ledger.expertKey)

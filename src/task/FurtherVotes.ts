@@ -1,6 +1,6 @@
 /**
- * Plans further votes, if a run of the job has set a range of votes per item (`votesUpTo`). The caller chooses the
- * items. The ledger plans one vote at a time for an item, and no vote twice (`ledger/writes/FurtherVotes`).
+ * Plans further votes on items that the caller chooses, if a run of the job has set `votesUpTo` (a range of votes per
+ * item). One call plans at most one vote per item. The ledger plans each vote once (`ledger/writes/FurtherVotes`).
  */
 import { Effect, Option } from "effect"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"

@@ -23,7 +23,7 @@ import { reasonOf } from "./Submit.ts"
 
 /** Options of `importVotes`. */
 export interface ImportOptions extends CampaignTerms {
-  /** Default: the guidelines of the last run. Other guidelines need `newCampaign`. */
+  /** Default: the guidelines of the last run. If the guidelines differ from these, set `newCampaign`. */
   readonly guidelines?: string | undefined
   /** Whether guidelines that differ from those of the last run start a new campaign. Default false. */
   readonly newCampaign?: boolean | undefined
@@ -92,7 +92,12 @@ const kinds: Kinds.Kinds = {
   maxRejects: ["a whole number, or a percentage up to 100%", RejectLimit.isLimit],
 }
 
-/** Reads votes into the ledger. A stopped import can be started again: votes in the ledger count as duplicates. */
+/**
+ * Reads votes into the ledger. A stopped import can be started again: votes in the ledger count as duplicates.
+ *
+ * Fails with the error of `records`. Fails with `TooManyRejects`, or with `TermsChanged` if guidelines or task type
+ * changed without `newCampaign`. Fails with `FileLockError` while another process reads the job's input.
+ */
 export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>(
   records: Stream.Stream<VoteRecord, E, R>,
   options: ImportOptions = {},

@@ -1,7 +1,7 @@
 /**
  * Reads the input into the ledger as planned tasks. Each record counts once: as new, known, duplicate, or rejected.
- * Records are written in steps of one transaction. An item is written only when its batch is complete. If the source
- * fails, the records before the failure are written. The next run reads the items of incomplete batches again.
+ * Several transactions write the records. Items wait in memory until their batch (the items of a task) is full. If
+ * the source fails, the records before the failure are written. The next run reads the waiting items again.
  */
 import { Array as Arr, Duration, Effect, type Latch, Result, type Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -143,7 +143,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /** Number of records to read before a wait for the sender. A wait may end early, so this is half of `maxPlanned`. */
+  // Reading waits after this many records. A wait may end early, so half of `maxPlanned` is left for more records.
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {
@@ -172,7 +172,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       const isFull = gathered.length >= stepRecords || bytes >= maxBytes
       if (isFull || (yield* SteadyClock.now) - flushedAt >= stepMillis) yield* flush()
     }),
-    // Unlike `flush`, this does not wait for the sender, so that the run ends soon after a failure of the source.
+    // Unlike `flush`, this does not wait for the sender: after a failure of the source, no further task should be sent.
     () => step(gathered, false),
   )
   yield* counter.end

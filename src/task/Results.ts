@@ -44,7 +44,7 @@ const perVote = (whole: Judgment, asks: number): ReadonlyArray<Judgment> => {
   const { annotations, bestCompletionIndex, completions } = whole
   const votes = Option.getOrElse(listedIn(annotations, completions.length), () => [])
   const missingVotes = asks - Math.max(votes.length, 1)
-  // After a lead's decision, further votes are not needed, so no vote counts as missing.
+  // After a lead's decision, the item needs no further votes. Therefore, `missingVotes` is not set.
   const judgment = missingVotes > 0 && !Decision.isIn(annotations) ? { ...whole, missingVotes } : whole
   if (votes.length < 2) return [judgment]
   const isDecided = Decision.isIn(annotations)
@@ -114,7 +114,8 @@ export type JudgmentsError = SqlError | NoSuchCampaign | SettingInvalid | Expert
 /**
  * The judgments of a campaign (a number, or `"all"`), in the order in which their items were planned. Each item of a
  * task has one judgment, or one for each vote if the task asks for several. Default: the campaign of the last run that
- * has read anything. Gold items that were mixed in are included (`isCheck`).
+ * has read anything. Gold items that were mixed in are included (`isCheck`). `paths` says where the service puts
+ * annotations. Default: the default fields.
  */
 export const ofCampaign = (
   campaign?: number | "all",
@@ -138,7 +139,7 @@ export interface PlacedItem extends ItemPlace {
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt, so that the item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** Whether the item has no vote, because the experts who may vote have no answer to it. */
+  /** Whether the item has no vote, because none of the experts who are allowed to vote has an answer. */
   readonly isUnanswered: boolean
   readonly hasGold: boolean
 }
@@ -195,7 +196,10 @@ const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Strea
     Stream.flattenArray,
   )
 
-/** The judged items of a campaign, in order. With `"all"`, an item occurs once for each campaign that judged it. */
+/**
+ * The judged items of a campaign, in order, each with the judgments of its votes. With `"all"`, an item occurs once for
+ * each campaign that judged it. Only one batch at a time is in memory.
+ */
 export const items = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,

@@ -30,7 +30,7 @@ class KeyExpired extends Data.TaggedError("KeyExpired") {}
 /** The task may exist. The service ignores idempotency keys, so another request could create a second task. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
-const stoppedBetween = "the run was stopped between two attempts to create the task, so the task may exist"
+const stoppedBetween = "the run was stopped after a request that may have created the task"
 
 /** If claiming a task takes longer than this, the claim is extended, because the machine may have slept. */
 const maxClaimTime = Duration.toMillis("2 seconds")
@@ -41,7 +41,7 @@ const mayBeOneItem: ReadonlySet<number> = new Set([400, 422, 451])
 export type SendError = SqlError | AnnotationClientError
 
 export interface SendOptions {
-  /** The streak of an earlier `send`. If failures ended that `send`, tasks are first sent one at a time. */
+  /** Failure counts of an earlier `send`. If failures ended it, tasks are sent singly until one is accepted. */
   readonly earlier?: FailureStreak.FailureStreak | undefined
   /** A latch. It is opened whenever no planned task is left, while the input is still being read. */
   readonly starved?: Latch.Latch | undefined
@@ -179,7 +179,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (task.itemCount === 1 || !mayBeOneItem.has(reason.status)) {
           return yield* refuse(task, failure.message, reason.status, reason.detail)
         }
-        // If this refusal ends the run, both halves stay planned: after a failure of `halt`, `sendOne` sends nothing.
+        // If this refusal ends the run, the two halves of the task are planned, but `sendOne` does not send them.
         yield* end(streak.refused(reason.status, reason.detail))
         return yield* sendHalves(task, yield* ledger.request(task.seq))
       case "TooLarge": {
@@ -244,7 +244,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* sendTask(task.value)
     }
   })
-  // If `halt` fails, tasks that wait for their turn are interrupted.
+  // A failure of `halt` ends the run, and interrupts tasks that are not yet being sent (`Throttle.turn`).
   yield* Effect.andThen(oneByOne, TaskPool.run(profile.concurrency, next, sendTask)).pipe(
     Effect.raceFirst(Effect.exit(Deferred.await(halt))),
   )

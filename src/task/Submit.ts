@@ -1,7 +1,7 @@
 /**
  * Submits tasks in one run. First, the run decides about tasks that earlier runs were sending when they ended. Then,
  * the run plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are
- * finished and recorded.
+ * finished and recorded. The ledger also records the reason of the failure.
  */
 /* oxlint-disable max-lines -- options, their checks, and the run */
 import {
@@ -215,7 +215,7 @@ export interface Submitted extends ReadCounts {
 }
 
 export interface RunOptions extends SubmitOptions {
-  /** Opens when interrupted tasks of earlier runs are planned again or in doubt. Polling may then start. */
+  /** Opens when each interrupted task of earlier runs is `planned` or `in_doubt`. Then, polling can start. */
   readonly settled?: Latch.Latch | undefined
   /** Chooses the items of earlier runs that get another vote. Default: no item gets one. */
   readonly chooseFurther?: ChooseItems | undefined
@@ -228,6 +228,10 @@ export interface RunOptions extends SubmitOptions {
 /**
  * Reads `records` into the ledger and sends planned tasks, until both are done. If workers share the job, they send,
  * and this function only reads. Returns the counts of the input and of all tasks.
+ *
+ * Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`,
+ * `UnusableGold`, `MembersUnknown`, or `VotersNotTaken`. Fails with an `AnnotationClientError` if the error affects
+ * every task. Fails with `FileLockError` if another process reads the job's input.
  */
 export const submit = <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
@@ -335,7 +339,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   return submitted
 }, Effect.scoped)
 
-/** Sends the planned tasks, without reading input. Fails if an `AnnotationClientError` affects every task. */
+/** Sends the planned tasks, and reads no input. Fails with an `AnnotationClientError` only if it affects every task. */
 export const sendPlanned = Effect.gen(function* () {
   const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
   yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined))

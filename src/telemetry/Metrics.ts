@@ -107,8 +107,8 @@ export const timeAnswer = <A extends { readonly status: number }, E, R>(effect: 
   timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value.status : "none"), serverSeconds)
 
 /**
- * Records the duration of an answer. If the effect returns undefined, nothing is recorded, because another handler
- * answers the request.
+ * Records the duration of an answer to a client. If the effect returns undefined, nothing is recorded here: the
+ * application answers, and `timeAnswer` records the duration.
  */
 export const timeFirstAnswer = <A extends { readonly status: number }, E, R>(
   effect: Effect.Effect<A | undefined, E, R>,

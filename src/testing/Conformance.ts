@@ -68,7 +68,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/** Runs `body` once for each request that creating a task takes. `isIt` returns true for this request. */
+/** Runs `body` once per request of a task's creation. In the n-th run, `isIt` returns true for the n-th request. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,
@@ -78,7 +78,7 @@ const atEachRequest = Effect.fnUntraced(function* <E, R>(
   return yield* Effect.forEach(Arr.range(1, perTask), (n) => trial(subject, (it) => body(it, (nth) => nth === n)))
 })
 
-/** The maximum number of tasks `in_doubt` after a lost answer. With honored idempotency keys, requests are repeated. */
+/** How many tasks may be `in_doubt` after a lost answer: none if idempotency keys allow repeating the request. */
 const maxDoubts = ({ settings }: Subject) => (settings?.idempotencyKey === "honored" ? 0 : 1)
 
 const duringCreation = (fault: ProxyFault, doubts = maxDoubts, requestTimeout: Duration.Input = "30 seconds") =>

@@ -23,7 +23,7 @@ export interface TrialJob extends Pick<Subject, "completions" | "name" | "prompt
 
 export const best = 'The best, "quoted" & <tagged>'
 
-/** The tasks have their best completions at different indices, so that exchanged results of two tasks are wrong. */
+/** The best completions of the tasks have different indices, so tests detect if results of two tasks are swapped. */
 export const itemsOf = ({ completions = 2 }: Pick<Subject, "completions">) =>
   ["When?", "Wo — größer?", "<b>Why</b> & how?", "What\nis\nit?"].map((prompt, i) => {
     const right = i < 2 ? i : completions + 1 - i

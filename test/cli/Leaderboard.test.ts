@@ -108,7 +108,7 @@ describe("prefstream leaderboard", () => {
     assert.notMatch(ofJob.stderr, /counted as one vote/)
 
     yield* cli(["leaderboard", dataset, "--weighted", "--control", "position"]).pipe(
-      ends(2, /--weighted, --control position: not available for a dataset/),
+      ends(2, /--weighted, --control position: only available for a job/),
     )
     yield* cli(["leaderboard", args[2]!]).pipe(ends(2, /not a dataset: expected manifest\.json/))
     yield* cli(["leaderboard", `${args[2]!}/../items.jsonl`]).pipe(

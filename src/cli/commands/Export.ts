@@ -39,7 +39,7 @@ export const command = makeCommand(
     yield* Settings.announceFromLastRun
     yield* Effect.timed(exportDataset(settings)).pipe(
       Effect.flatMap(([elapsed, written]) => RunReport.make({ elapsed, ...written })),
-      // The export and the summary read the same snapshot of the ledger, without results that arrive later.
+      // The export and the summary read one snapshot of the ledger. Results that arrive later are in neither.
       LedgerReader.snapshot,
       reportExpectedFailures,
       Effect.flatMap((report) => Summary.finish(report, { ...place, json: flags.json })),

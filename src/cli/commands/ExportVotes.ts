@@ -9,6 +9,7 @@ import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { literals, raw, toggle } from "../flags/Values.ts"
 
+/** The reader closed the pipe early, as `head` does. This is not a failure. */
 const isClosedPipe = ({ reason }: PlatformError.PlatformError): boolean =>
   Predicate.isObject(reason.cause) && "code" in reason.cause && reason.cause.code === "EPIPE"
 

@@ -1,4 +1,7 @@
-/** Changes all selected tasks or none. Fails if a process other than a worker uses the ledger. */
+/**
+ * Changes all selected tasks or none. Fails if one of the tasks does not allow the decision, or if a process other than
+ * a worker uses the ledger.
+ */
 import { Console, Effect, FileSystem, Option, Predicate } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
 import * as IdLimit from "../../domain/IdLimit.ts"
@@ -56,7 +59,7 @@ const flags = {
 export const command = makeCommand(
   "resolve",
   "List the tasks that need attention, with their items and reasons. A task needs attention if it is in doubt, failed, " +
-    "invalid, or refused. If a task is in doubt, the service may have received it. Such a task is not sent again without your decision. " +
+    "invalid, or refused. If a task is in doubt, the service may have received it. Without your decision, such a task is sent again only if the service still recognizes its idempotency key. " +
     "If a task is invalid, its result does not match the task. " +
     "With task numbers and --adopt, --send-again, or --give-up, record a decision.",
   flags,

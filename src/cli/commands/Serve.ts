@@ -137,7 +137,7 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // The command has no span, because the handlers of all requests would be recorded under this span.
+  // `Effect.fn` would make a span for the whole command, and would record all requests inside this span.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

@@ -48,10 +48,15 @@ export const datasetFlags = inGroup("DATASET", {
     default: "best-against-rest",
   }),
   pairSeed: integer("pair-seed", "Seed for sampling pairs, with --pairs best-against-one", { default: 0 }),
-  aggregate: literals("aggregate", Consensus.aggregations, "Weigh votes equally, by reliability, or as one jury", {
-    metavar: "METHOD",
-    default: `${Consensus.defaultAggregation}, or jury with --people-when`,
-  }),
+  aggregate: literals(
+    "aggregate",
+    Consensus.aggregations,
+    "Weigh votes equally, by reliability, or count judges as one",
+    {
+      metavar: "METHOD",
+      default: `${Consensus.defaultAggregation}; --people-when: jury`,
+    },
+  ),
   ...annotationFlags,
   minVotes: integer("min-votes", "Minimum votes per item", { min: 1, default: Consensus.defaults.minVotes }),
   minAgreement: option(

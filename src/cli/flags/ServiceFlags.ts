@@ -49,7 +49,7 @@ import {
   text,
 } from "./Values.ts"
 
-/** The token has no flag, because every user of the machine can read a command line. */
+/** There is no flag for the token. All users of the machine could read the flag in the list of processes. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
 const formed = (
@@ -124,7 +124,7 @@ export const serviceFlags = {
         `${durationForm}, or forever`,
       ),
       "DURATION",
-      "Lifetime of idempotency keys, or forever",
+      "Lifetime of idempotency keys at the service, or forever",
       { default: formatDuration(defaults.idempotencyKeyLifetime), environment: "PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME" },
     ),
     concurrency: integer("concurrency", "Maximum concurrent requests", {

@@ -1,4 +1,7 @@
-/** Adapter: a `node:console` that keeps the last 1,000 pieces of output. Only a failure prints them. */
+/**
+ * Adapter: a `node:console` that keeps the last 1,000 pieces of output. They are printed only if the command fails with
+ * a cause for which `isNews` is true.
+ */
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"
 import { type Cause, Console, Effect, Exit, Sink, Stdio } from "effect"

@@ -12,7 +12,7 @@ export const say = Effect.fnUntraced(function* (text: string, level: "error" | "
   yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
 
-/** For a short name, the library suggests names that differ too much, so its suggestions are checked. */
+/** Effect sometimes suggests a name that has little in common with a short name. Such suggestions are not printed. */
 const isNear = (message: string, suggestions: string): boolean => {
   const name = /(?:flag: |subcommand ")-*([^\s"]+)/.exec(message)?.[1] ?? ""
   const [first = ""] = suggestions.split(" ")

@@ -1,6 +1,7 @@
 /**
- * Finds a command's settings. The command line comes first, the environment second, and the nearest `prefstream.yaml`
- * last. For a command that continues a job, such as `status`, the last run's command line comes before the file.
+ * A setting comes from the first of these sources: the command line, the environment, the last run's command line, the
+ * last run's `prefstream.yaml`, and the nearest `prefstream.yaml`. Only commands that continue a job, such as `status`,
+ * use the last run. A job with a pipeline file uses no `prefstream.yaml`.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
@@ -137,7 +138,7 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
         !replaced.has(setting.name) &&
         !replaced.has(parsed.definitions[setting.name]?.group ?? "")
   const files = [last.project.settings, project?.settings ?? []]
-  // `prefstream.yaml` comes before the copy of it that the last run made.
+  // The current `prefstream.yaml` has priority over the settings that the last run read from this file.
   if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
   const all = [...chosen]
   for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {

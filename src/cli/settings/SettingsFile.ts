@@ -1,4 +1,7 @@
-/** Reads and writes settings in YAML. Paths are relative to the folder of the YAML file. */
+/**
+ * Reads and writes settings in YAML. A key is a flag, `files`, or a command with its own settings. Paths are relative
+ * to the folder of the YAML file.
+ */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import { didYouMean } from "../../io/NearestName.ts"

@@ -65,7 +65,7 @@ export interface EncodedRow {
   readonly size: number
 }
 
-/** This key takes less time than a hash of the text. If texts have the same key, only the latest is remembered. */
+/** Faster than a hash of the whole text. Different texts can have the same key, so `textOf` compares the texts. */
 const keyOf = (text: string): number => {
   const { length } = text
   let key = length

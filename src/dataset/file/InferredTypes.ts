@@ -1,8 +1,8 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
- * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails if a later row has another type, or
- * an object with a new member. Since version 4.7, new members are allowed if the column's first objects differ in their
- * members. For older versions, new members of such a column are reported, too, if it has fewer than `maxMembers` names.
+ * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails if a later row has another type,
+ * or an object with a new member. Version 4.7 and later allow new members if the column's first objects have different
+ * members. Older versions do not, so such new members are reported while fewer than `maxMembers` are known.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"

@@ -10,7 +10,8 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** Maximum size of the moved rows, and of the first other rows. `datasets` infers types from 10 MB, so both fit. */
+// Maximum size of the first rows, and also of the later rows that are moved to the start of the file. Both together fit
+// in the first 10 MB, from which `datasets` infers types.
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100

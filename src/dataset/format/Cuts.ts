@@ -3,7 +3,7 @@ import type { Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
-/** TRL's DPO and KTO trainers move a common beginning to the prompt, except a space at its end (`extract_prompt`). */
+/** TRL's `extract_prompt` (1.10) moves a common beginning to the prompt, except a space at its end. */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)
   for (let i = 0; i < length; i++) {

@@ -1,4 +1,7 @@
-/** Transcripts of hh-rlhf (Bai et al., 2022). A pair is omitted if one of its texts contains a turn marker. */
+/**
+ * Transcripts of hh-rlhf (Bai et al., 2022). Readers end a prompt at the last `\n\nAssistant:`, so a pair is omitted if
+ * one of its texts contains a turn marker.
+ */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"
 import * as Cuts from "./Cuts.ts"

@@ -1,4 +1,8 @@
-/** LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py). A pair is omitted if its turns do not fit. */
+/**
+ * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py). Alpaca has a system prompt and one question.
+ * ShareGPT needs alternating roles. A pair is omitted if a message has both text and tool calls, if one tool result
+ * follows another, or if a completion has several messages.
+ */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -23,7 +27,7 @@ export const llamaFactoryAlpaca: TrainerFormat = {
   warnings: Cuts.thoughtsInSides,
   description: "LLaMA-Factory, Alpaca ranking: instruction, system, chosen, and rejected; single-turn prompts",
   container: "jsonl",
-  // There is no column `history`: from empty lists, `load_dataset` would infer a column of nulls.
+  // The column `history` is left out. All its lists would be empty, and `load_dataset` would infer the type null.
   features: () => ({ instruction: "string", input: "string", system: "string", chosen: "string", rejected: "string" }),
   encoder: rowPerPair(({ chosen, prompt, rejected }) =>
     Result.map(PairTexts.toQuestion(prompt), ({ question, system }) => ({

@@ -1,4 +1,9 @@
-/** Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks read, too. */
+/**
+ * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together (docs.together.ai, "Preference
+ * fine-tuning") and Fireworks read, too. A side is one assistant message. If both sides begin with the same tool calls
+ * and results, these become the end of the conversation. A tool result has no name: OpenAI takes the name from the
+ * call.
+ */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"
 import type { Feature, Json, JsonRow } from "../file/Features.ts"

@@ -1,4 +1,9 @@
-/** OpenRLHF 0.10.2 and later (openrlhf/datasets/reward_dataset.py) removes line feeds from the end of both sides. */
+/**
+ * OpenRLHF 0.10.2 and later (openrlhf/datasets/reward_dataset.py of 0.11.0). Without `--data.prompt_key prompt`,
+ * OpenRLHF trains only on completions. OpenRLHF removes line feeds from the end of both sides, so a pair is omitted if
+ * its sides differ only in these. If a chat template ends the prompt with `<think>` (DeepSeek), a completion that does
+ * not begin with `<think>` loses its first characters.
+ */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import { describeValue } from "../../io/Values.ts"
@@ -20,7 +25,7 @@ export const openRlhf: TrainerFormat = {
     return withoutLineEnds(chosen) === withoutLineEnds(rejected)
       ? refuse(
           "rejected",
-          "a text that differs from `chosen`, apart from line feeds at the end",
+          "a text that differs from `chosen` even without the line feeds at the end",
           describeValue(rejected),
         )
       : Result.succeed({ prompt: Conversation.toText(prompt), chosen, rejected, margin: marginOf(pair, options) })

@@ -1,6 +1,7 @@
 /**
  * A trainer format turns pairs into a trainer's rows. Built-in formats never change a text. They omit a pair that they
- * cannot represent, or that their trainer would misread. Some trainers fail on columns that they do not know.
+ * cannot represent, or that their trainer would misread. Rows have only the columns that the
+ * trainer reads, because some trainers fail on other columns.
  */
 import { Result, type Schema } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -38,9 +39,12 @@ export interface TrainerFormat {
   readonly container: "jsonl" | "parquet"
   /** True if rows contain the prompt as plain text. `Conversation.toText` converts a conversation to text. */
   readonly isText?: true
-  /** Optional parts that the format writes. Without `tool_calls` or `isText`, pairs with tool calls are omitted. */
+  /**
+   * Optional parts of a pair that the rows contain. Pairs with tool calls are left out, unless `tool_calls` is listed
+   * or `isText` is true.
+   */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** Returns a row's prompt. If this is set, rows with the same prompt are kept apart if possible, as KTO needs. */
+  /** Returns a row's prompt. For KTO: if `promptOf` is set, neighboring rows get different prompts where possible. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features

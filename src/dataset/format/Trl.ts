@@ -1,4 +1,9 @@
-/** TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13) joins plain texts without a separator. */
+/**
+ * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13) joins plain texts without a separator, so
+ * questions and answers need a conversational format. In `trl-implicit`, the DPO and KTO trainers make the common first
+ * words of both completions a part of the prompt, which changes the loss of KTO. A pair is omitted if an argument of a
+ * tool call contains an integer beyond 2^53.
+ */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"

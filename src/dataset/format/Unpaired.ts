@@ -24,7 +24,10 @@ interface Completion {
   readonly label: boolean
 }
 
-/** Writes a labeled row for each completion of an item. `prepare` returns a function that makes a pair's rows. */
+/**
+ * Writes a labeled row for each completion of an item. Omits pairs without two different, non-empty, well-formed texts.
+ * `prepare` returns a function that makes a pair's rows.
+ */
 export const rowPerCompletion =
   (prepare: (pair: PreferencePair, options: FormatOptions) => Checked<ToRow>): TrainerFormat["encoder"] =>
   (options = {}) => {

@@ -63,7 +63,7 @@ const rowCheck = (format: TrainerFormat) => {
   }
 }
 
-/** `load_dataset` gives rows without a column a null in this column, and trainers fail on nulls. */
+/** If a row lacks a column, `load_dataset` fills the gap with a null. Trainers fail on nulls. */
 const sameColumns = () => {
   let first: ReadonlyArray<string> | undefined
   return (row: JsonRow): ReadonlyArray<Problem> => {

@@ -29,8 +29,7 @@ export const describePValue = (p: number): string => {
 }
 
 const reasons: Record<string, string> = {
-  further_vote:
-    "with another vote on an item that was read before, or with a vote on a gold item that prefstream added",
+  further_vote: "with another vote on the same item, or with a vote on a gold item that was added to the input",
   duplicate: "duplicates",
   reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",
@@ -42,7 +41,7 @@ const reasons: Record<string, string> = {
   too_many_completions: "with more completions than the service accepts",
   too_long: "with a longer text than the service accepts",
   refused_by_service: "refused by the service",
-  in_doubt: "in doubt: sent, but not confirmed by the service",
+  in_doubt: "in doubt: the service may have received them",
   pruned: "removed from the ledger",
   waiting: "without a result yet",
   failed: "failed at the service",
@@ -57,7 +56,7 @@ const reasons: Record<string, string> = {
   flagged: "flagged by an expert",
   no_rationale: "without a rationale",
   copied_rationale: "with a copied rationale",
-  against_votes: "with more votes against than for each possible pair",
+  against_votes: "with more votes against each possible pair than for it",
   no_pair: "whose best completion is blank, or equal to all other completions",
   near_duplicate: "near-duplicates",
   lone_surrogate: "with a lone surrogate, which files cannot represent",

@@ -1,7 +1,7 @@
 /**
  * Compares the scores of a reward model with a dataset, in constant memory. An item's pairs must be consecutive.
  * - Accuracy is the share of pairs whose chosen completion has the higher score. Equal scores count as half.
- * - `votes` compares how often the scores agree with a vote, and how often two votes agree with each other.
+ * - `votes`: how often a vote agrees with the scores, and how often two votes on a pair agree. Ties are left out.
  * - `calibration` compares the accuracy with the probability that the scores predict. This probability is the logistic
  *   function of the difference of the two scores (Bradley and Terry, 1952).
  * - `calibration.error` is the expected calibration error (Naeini, Cooper, and Hauskrecht, 2015).

@@ -1,5 +1,5 @@
 /**
- * Computes agreement and win rates after the first n votes, for fewer than `maxPoints` values of n. The votes on an
+ * Computes agreement and win rates after the first n votes, for at most `maxPoints` values of n. The votes on an
  * item depend on each other. Therefore, an interval treats each item as one observation (W. G. Cochran, 1977, "Sampling
  * techniques", 3rd edition, 6.3). A rate of 0 or 1 gets Wilson's interval. Memory: 48 bytes per value of n and model.
  */

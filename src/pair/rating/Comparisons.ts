@@ -12,7 +12,7 @@ import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 /** Number of outcomes per cell: a win of `one`, a tie, or a win of `other`. */
 export const outcomes = 3
 
-/** Length differences, −1 to 1, are rounded to multiples of this. This makes coefficients at most 0.4% smaller. */
+/** Length differences (−1 to 1) are rounded to this step. The rounding shrinks coefficients by at most 0.4%. */
 const lengthStep = 0.04
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1

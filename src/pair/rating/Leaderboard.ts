@@ -1,11 +1,10 @@
 /**
  * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`).
  * - Intervals: percentiles of the bootstrap over items, because comparisons of one item depend on each other.
- * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1), at least 0. An
- *   expert who guesses has the reliability 1 / K, and therefore the weight 0.
+ * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1), at least 0.
  * - Controls are covariates of a comparison (much like Li, Angelopoulos, and Chiang, 2024, "Does style matter?"):
  *   `length` is (a − b) / (a + b) for lengths a and b, divided by its root mean square. `position` is 1 or −1.
- * - Ranks: a model's rank is 1 plus the number of models whose interval is entirely above this model's interval.
+ * - Ranks: a model's rank is 1 plus the number of models with an interval above its own (W.-L. Chiang et al., 2024).
  * Models are in one group if they were compared, directly or through other models. Each group has the same mean rating.
  */
 import { Effect, Stream } from "effect"
@@ -48,6 +47,7 @@ export const defaultResamples = 1000
 
 /** A difference of this many points means odds of 10 to 1. */
 const pointsPerDecade = 400
+/** The chart in `dataset/report/Leaderboard` draws a line at this number. */
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
@@ -64,6 +64,7 @@ export const weightBy =
       texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
   }
 
+/** The mean of the prior distribution in `stats/DawidSkene`: two right votes and one wrong vote. */
 const unknownReliability = 2 / 3
 
 export const make = (reliabilityOf?: (expert: string | null) => number | null) => {
@@ -247,6 +248,7 @@ const rate = (
 
 const ratingOf = (ability: number): number => meanRating + scale * ability
 
+/** `votes_needed` assumes that standard errors shrink with the square root of the number of votes. */
 const topTwoOf = (
   rows: ReadonlyArray<{ readonly number: number; readonly model: string; readonly group: number }>,
   fit: BradleyTerry.Fit,

@@ -1,6 +1,6 @@
 /**
  * Lengths in Unicode code points, and whether the longer completion is chosen. In `share_longer` and Cohen's d, each
- * item counts once. In the distributions, each prompt and each side of a pair counts once.
+ * of an item's n pairs has the weight 1/n. In the distributions, each pair counts fully, and an item's prompt once.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -1,5 +1,5 @@
 /**
- * Counts, for each position on the expert's screen, how often the completion at this position was chosen. A binomial
+ * Counts, for each position at which completions were shown, how often the completion there was chosen. A binomial
  * test shows whether experts prefer one half of the positions. Each item counts once, for the half with more votes.
  */
 import { Array as Arr } from "effect"

@@ -1,8 +1,7 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples have the same mean, the
- * interval allows for unseen items with extreme values. Their assumed share is Wilson's upper bound for 0 of n items.
+ * `minItems` items, shares have Wilson's interval, and other values have none.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -48,6 +47,7 @@ export const make = (length: number, resamples: number, seed: number) => {
         const [low, high] = [values.quantile(0.025)!, values.quantile(0.975)!]
         if (high - low > rounding) Object.assign(result, { low, high })
         else if (range !== undefined) {
+          // All resamples have the same mean. But up to `unseenShare` of all items may have an extreme value.
           const unseenShare = Interval.wilsonInterval(0, items)!.high
           result.low = value - unseenShare * (value - range[0])
           result.high = value + unseenShare * (range[1] - value)

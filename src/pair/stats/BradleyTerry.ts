@@ -107,7 +107,7 @@ export const make = (design: Design, prior: number) => {
       information[i * size + i]! += precision
     }
     if (precision === 0) {
-      // Only differences of abilities matter. These terms make the matrix regular, and do not change the result.
+      // The matrix is singular. Adding 1 makes it invertible, and keeps the solution: a group's gradients sum to 0.
       for (let i = 0; i < players; i++)
         for (let j = 0; j <= i; j++) if (group[i] === group[j]) information[i * size + j]! += 1
     }

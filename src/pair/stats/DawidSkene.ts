@@ -28,16 +28,13 @@ export interface Fit {
   readonly converged: boolean
 }
 
-/** The prior is like this number of earlier votes of each expert, of which `rightBefore` are right. */
+/** The prior counts like `votesBefore` earlier votes of each expert. `rightBefore` of these votes are right. */
 const votesBefore = 3
 const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/**
- * A jury that is tied between n choices votes for each of them. For more than two completions, the weight of these
- * votes is an approximation.
- */
+/** Weight of each vote of a jury with `parties` tied choices. It is approximate for more than two completions. */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 const minGain = 1e-6
@@ -96,8 +93,8 @@ export const make = () => {
     const slotOf = new Uint32Array(maxVotes)
 
     /**
-     * Fills `score` with the posterior probabilities of the completions in `voted`. Returns ln(L / W): L is the
-     * likelihood of the item's votes, and W is their likelihood if all votes are wrong.
+     * Sets `score[i]` to the posterior probability of the completion `voted[i]`. For `density`, returns ln(L / W). L is
+     * the likelihood of the item's votes. W is the likelihood of these votes under the assumption that all are wrong.
      */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0

@@ -16,7 +16,10 @@ export interface Voter {
 
 export type RightVotes = ReadonlyArray<number>
 
-/** Returns the probabilities of 0, 1, 2, … right votes. Needs a voter. All voters vote once before one votes twice. */
+/**
+ * Returns the probabilities of 0, 1, 2, … right votes. Needs at least one voter. If there are more votes than voters,
+ * all voters vote once before any of them votes a second time.
+ */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)

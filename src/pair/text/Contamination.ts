@@ -9,7 +9,7 @@ import * as Tokens from "./Tokens.ts"
 export interface Overlap {
   /** Zero-based ordinal of the prompt; for equal prompts, the ordinal of the first. */
   readonly promptOrdinal: number
-  /** The share of the prompt's tokens that the shared n-grams cover: above `minCoverage`, and at most 1. */
+  /** The share of the prompt's tokens that the shared n-grams cover: above 0.5, and at most 1. */
   readonly coverage: number
 }
 
@@ -65,7 +65,7 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
   return [...evaluations.values()]
 }
 
-/** Leaves out frequent n-grams, to save time. They cover at most half of a prompt, so they alone make no match. */
+/** To save time, leaves out frequent n-grams that cover up to half of a prompt. A match needs more than half. */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()
   const frequencyOf = (gram: number) => frequency.get(gram) ?? 0

@@ -21,7 +21,7 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** Maximum number of hashes for filling empty bins. With more shingles, an empty bin has a probability below 10^-13. */
+/** Number of hashes kept to fill empty bins. If a text has more, the probability of an empty bin is below 10^-13. */
 const maxRetained = 4096
 
 const empty = 0x7fffffff

@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
     )
     const compare = makeComparison(signatures, threshold)
     for (let band = 0; band < bands; band++) {
-      // Lets other work run before each band: with a million prompts, a band takes a fraction of a second.
+      // With a million prompts, one pass of the loop takes a fraction of a second. Other fibers run between passes.
       yield* Effect.yieldNow
       const start = hashBytes + band * bandBytes
       yield* ScratchFile.attempt(() =>

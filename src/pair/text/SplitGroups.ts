@@ -3,11 +3,13 @@
  * assigned by size, the largest first. The room of a split is its target number of prompts minus the prompts in it. A
  * component goes to a random split with enough room: the more room, the more likely. An empty split accepts components
  * of up to twice its room. If no split has enough room, the split with the most room gets the component. The order of
- * prompts does not matter, but more prompts can change earlier splits. Memory: 60 bytes per prompt, and 60 MB.
+ * prompts does not matter. With further prompts, a prompt may get another split. Memory: 60 bytes per prompt, and 60
+ * MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
 
+/** Source: R. E. Tarjan, 1975, "Efficiency of a good but not linear set union algorithm". */
 export const disjointSets = (count: number) => {
   const parent = Uint32Array.from({ length: count }, (_, ordinal) => ordinal)
   const rootOf = (ordinal: number): number => {

@@ -1,8 +1,8 @@
 /**
  * Assigns each prompt to a split by a hash of the seed and the prompt's normal form. The sizes of the splits are
  * therefore not exact. A near-duplicate of earlier prompts gets the split of the earliest of them. Additional prompts
- * never change the splits of earlier prompts. If you raise the share of `test`, all prompts in `test` stay there; the
- * same is true for `validation`. If prompts have groups, `SplitGroups` assigns them by other rules.
+ * never change the splits of earlier prompts. A higher share of `test` or `validation` removes no prompt from that
+ * split. If prompts have groups, `SplitGroups` assigns them by other rules.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
     SplitGroups.joinEqual(ofPrompts, sets.join)
     yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
     const roots = Uint32Array.from(ofPrompts, (_, ordinal) => sets.rootOf(ordinal))
-    // The prompt with the smallest key gives its component's random number, so the order of prompts does not matter.
+    // The random number of a set is made from the smallest key in the set. The order of prompts thus does not matter.
     const draws = ofPrompts.slice()
     roots.forEach((root, ordinal) => (draws[root] = Math.min(draws[root]!, draws[ordinal]!)))
     roots.forEach((root, ordinal) => (draws[ordinal] = root === ordinal ? placeOf(seed, String(draws[root])) : 0))

@@ -1,6 +1,6 @@
 /**
- * Splits a text in normal form into hashed tokens. A token is a run of letters, marks, and digits, or a single
- * character, such as a letter of a script without word boundaries (Thai, Han, …), a symbol, or a hyphen outside a word.
+ * Splits a text in normal form into hashed tokens. A run of letters, marks, and digits is one token. Some characters
+ * are tokens by themselves: symbols, hyphens outside words, and letters of scripts without word boundaries (Thai, Han).
  */
 
 const separates = 0

@@ -1,6 +1,7 @@
 /**
  * Combines the votes on an item into one judgment: by counting votes (`byMajority`), or by the experts' reliability
- * (`byProbability`; Dawid & Skene, 1979). A lead, who is a person with the right to decide, may overrule the votes.
+ * (`byProbability`; Dawid & Skene, 1979). A lead, who is a person with the right to decide, may overrule the votes. The
+ * votes then give only the agreement, the assessment, and perhaps a ranking.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -70,7 +71,7 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
 const chosenIndexOf = (text: number, votes: ReadonlyArray<ItemVote>): number | undefined =>
   votes.find(({ choice }) => choice === text)?.chosenIndex
 
-/** Combines the votes by counting them. */
+/** Combines the votes by counting them. If the item has the result of one task, the choice is this result's choice. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
   const decided = byDecision(item, votes)
   if (decided !== undefined) return decided
@@ -156,7 +157,7 @@ export const byProbability = (
   }
 }
 
-/** Puts `best` at the top. Another text stays at the top only if neither a vote nor the lead prefers `best` to it. */
+/** Moves `best` to the top. Texts that tie with `best` there move down if a vote prefers `best`, or a lead decided. */
 const withBest = (
   { completions }: Pick<Judgment, "completions">,
   ranking: Ranking | undefined,

@@ -1,4 +1,7 @@
-/** Reads the votes on an item. Without a list of votes, the task's result is one vote. */
+/**
+ * Reads the votes on an item from `annotations.votes`. Only `expert` and `choice` are required. The first vote of each
+ * named expert counts. Without a list of votes, the task's result is one vote.
+ */
 import { Option, Predicate, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"

@@ -1,6 +1,7 @@
 /**
  * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on items with a known answer.
- * Votes without a name count as votes of one expert. Ties do not count. Memory: at most 8 bytes per vote, 12 per item.
+ * Votes without a name count as votes of one expert. Ties do not count. If judges vote as a jury (`Jury`), a judge's
+ * reliability is derived from the reliability of the juries. Memory: at most 8 bytes per vote, and 12 bytes per item.
  */
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -13,7 +14,10 @@ import * as DawidSkene from "../stats/DawidSkene.ts"
 
 /** Estimated reliabilities of experts. */
 export interface Reliabilities {
-  /** Probability that the expert is right. Null without a vote on an item with several votes or a known answer. */
+  /**
+   * Probability that a vote of the expert is right, above 0 and below 1. Null if the expert has no vote on an item with
+   * several votes or with a known answer.
+   */
   readonly of: (expert: string | null) => number | null
   /** The probability that each completion is the best; 0 for a repeated text. The sum is 1. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>

@@ -2,7 +2,8 @@
  * Selects the items to send to people, the least certain first. Items have the same `pattern` if their judges agree and
  * disagree in the same way (`Jury`). Of n items with a pattern, 3 √n go to people first, to measure how reliable the
  * judges are. After that, an item goes to people if its certainty is below `bound`. If a person has voted on the item,
- * the item goes to another person if its certainty is below `confidence`.
+ * the item goes to another person if its certainty is below `confidence`. Items with a known answer never go to people.
+ * If most judges make the same error on an item, the item may not go to people either.
  */
 import * as NextVotes from "./NextVotes.ts"
 
@@ -16,7 +17,7 @@ interface Pattern {
   items: number
   /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** Number of measured items, of items that wait for a person, and of items that `choose` has just selected. */
+  /** Number of items that are measured, or wait for a person, or were just selected by `choose`. */
   sampled: number
 }
 

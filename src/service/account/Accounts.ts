@@ -30,7 +30,7 @@ export interface SignedIn extends Omit<Operator, "operator_no"> {
 /** The maximum number of password hashes computed concurrently. Each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
-/** A sign-in code with this subject is for any account. The subject of other codes is an account's `name_key`. */
+/** The subject of a sign-in code that is for any account. Any other subject is the `name_key` of one account. */
 const anyAccount = ""
 
 type SameTransaction = Effect.Effect<unknown, SqlError>
@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /** Sets a password. `chosen` is the account's name if the link is for any account. A new account is an admin. */
+  /** Sets a password. If the link names no account, `chosen` is the account's name. A new account is an admin. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, because hashing is expensive.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)

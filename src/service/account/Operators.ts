@@ -1,4 +1,7 @@
-/** Lets admins manage operators. The last admin who can sign in cannot be removed. A removed operator is signed out. */
+/**
+ * Lets admins manage operators. The last admin who can sign in cannot be removed, and keeps the role. Removing an
+ * operator ends the operator's sessions and links.
+ */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"

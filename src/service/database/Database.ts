@@ -114,7 +114,7 @@ const webhookTables: ReadonlyArray<string> = [
 
 const tables = [...taskTables, ...accountTables, ...webhookTables, ...auditTables, ...deskTables]
 
-/** Before the first release, there are no migrations. A database with different tables is refused. */
+/** No migrations exist yet. The service refuses a database that has different table definitions. */
 const version = `0001_tables_${Sha256.hex(tables.join("\n")).slice(0, 8)}`
 
 const migrate = Migrations.run({

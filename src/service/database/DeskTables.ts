@@ -1,7 +1,7 @@
 /**
- * The tables for managers. A voided vote moves to `voided_vote`, and keeps its number `n`. If a person corrects a vote,
- * the earlier vote moves to `replaced_vote`. `disputed` lists items whose votes differ. Such an item either has all its
- * votes, or a lead has decided it.
+ * The tables for managers. A voided vote moves to `voided_vote`, and keeps its number `n`. If a person corrects a
+ * vote, the earlier vote moves to `replaced_vote`. `disputed` lists items whose votes differ. An item is added once it
+ * has all its votes, or once a lead has decided it.
  */
 import { maxPrompts, voteColumns } from "./TaskTables.ts"
 
@@ -55,7 +55,7 @@ export const deskTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX replaced_vote_on_item ON replaced_vote (item_id)`,
 
-  // `base` is a hash of the organization and the original guidelines. `text` has no rubric: rubrics cannot be edited.
+  // `base` is a hash of the organization's name and the original guidelines. `text` is without the fixed rubric.
   `CREATE TABLE guidelines_version (
     base TEXT NOT NULL,
     version INTEGER NOT NULL,

@@ -151,9 +151,10 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE organization = NEW.organization AND group_id = NEW.group_id;
   END`,
 
-  // `open` counts the missing votes that nobody is about to give: the task's `votes_required` plus `extra_votes`, minus
-  // `votes`, `claimed`, and active holds. It is 0 if the item is closed. Automatic experts are about to give the
-  // `claimed` votes. A person judges one of the items with the same `content`, unless `repeatable` is 1 (gold items).
+  // `open` is the number of votes for which an expert is still needed: the task's `votes_required` plus `extra_votes`,
+  // minus `votes`, `claimed` (votes that automatic experts have begun), and active holds (of people). It is 0 if the
+  // item is closed. A person judges at most one of the items with the same `content`, unless `repeatable` is 1 (gold
+  // items) or the service allows repeated votes.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -182,7 +183,7 @@ export const taskTables: ReadonlyArray<string> = [
   // The tasks that automatic experts are judging, with the number of claimed items and the experts' ids (JSON).
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
-  // Items do not wait for an expert whose `away` is 1: the expert was absent for long, or cannot judge now.
+  // If `away` is 1, the expert was not seen for long, or cannot judge now. Items do not wait for a vote of this expert.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,

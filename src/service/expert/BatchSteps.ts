@@ -34,7 +34,7 @@ export const make = (
   { file, sql }: JudgeAnswers,
   { model, pollInterval }: { readonly model: string; readonly pollInterval: Duration.Duration },
 ) => {
-  /** The time (epoch milliseconds) since which a batch has been in doubt, by the batch's name. */
+  /** Maps the name of each batch in doubt to the time when the doubt began, in epoch milliseconds. */
   const doubts = new Map<string, number>()
 
   const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>

@@ -57,9 +57,10 @@ export interface Expert {
   /** Asks the expert about one prompt. Returns none if the expert has no answer. */
   readonly judge: Judge
   /**
-   * Maximum number of prompts that the expert judges concurrently, over all tasks. Each vote is stored as soon as the
-   * expert gives it, so a crash loses at most this many judgments. Leave this undefined for an expert that answers
-   * immediately. The service then asks the expert about all prompts of a task, and stores the votes together.
+   * Maximum number of prompts that the expert judges concurrently, over all tasks. The votes on a prompt are stored
+   * when all experts who were asked about this prompt have answered. A crash loses the votes that are not stored yet.
+   * Leave this undefined for an expert that answers immediately. The service then asks the expert about all prompts of
+   * a task, and stores the votes together.
    */
   readonly concurrency?: number | undefined
   /** Batches that the endpoint may or may not have. They are not sent again. `since` is in epoch milliseconds. */

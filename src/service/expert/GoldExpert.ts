@@ -1,4 +1,7 @@
-/** An expert that knows the answers from a file of prompt items with `gold`, in any order of the completions. */
+/**
+ * An expert that knows the answers from a file of prompt items with `gold`, in any order of the completions. An invalid
+ * record is an error at the start. Memory contains a hash and a rationale per record.
+ */
 import { Effect, type FileSystem, Option, type Path, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"

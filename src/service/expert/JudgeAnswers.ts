@@ -69,9 +69,9 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // At most one vote includes the cost of an answer. `counted_for` is the item of this vote. Before a judgment uses
-      // the answer, `counted_for` is null. If the judgment ends without a vote, `counted_for` is empty, and the model's
-      // next vote includes the cost.
+      // `counted_for` is the item of the vote whose cost includes the answer. Before a judgment uses the answer, the
+      // value is null. If the judgment ends without a vote, the value is an empty string. The cost of the answer is
+      // then added to the model's next vote, on any item.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -202,11 +202,11 @@ export const open = Effect.fn("JudgeAnswers.open")(
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** After a judgment of `item` without a vote, the model's next vote includes the cost of the judgment's answers. */
+    /** For a judgment of `item` that gave no vote: leaves its cost to the model's next vote, on any item. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Adds the costs that `uncount` left over to the vote on `item`. Returns the tokens of these requests. */
+    /** Adds the cost of judgments without a vote to the vote on `item`. Returns the tokens of their requests. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer
@@ -214,8 +214,8 @@ export const open = Effect.fn("JudgeAnswers.open")(
       return rows.map(tokensOf)
     })
 
-    // Prompts contain markers that depend on `markerKey`. The key is stored in the file. A later process therefore
-    // makes the same prompts, and finds the stored answers.
+    // Prompts contain secret markers, which are made from `markerKey`. The key is stored in the file. After a restart,
+    // the prompts are therefore the same, and the stored answers are found.
     return { file, sql, markerKey: setting!.value, find, keep, count, uncount, countOthers, paid: paidIn(sql) }
   },
   Effect.provide(Reactivity.layer),

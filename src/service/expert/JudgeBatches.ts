@@ -1,7 +1,8 @@
 /**
  * Sends requests to a language model as batches. Each batch is recorded before its upload, so a restart after a crash
  * continues the batch. If the endpoint does not respond to the creation of a batch, the batch may exist. Its requests
- * are sent again only with the option `send-again`. A request with 3 unreadable results is not sent again.
+ * are sent again only with the option `send-again`. A request with 3 unreadable results is not sent again. Files at the
+ * endpoint are not deleted.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -22,7 +23,10 @@ export interface BatchOptions {
   readonly pollInterval?: Duration.Input | undefined
   /** The maximum number of requests in a batch. Default 50,000. */
   readonly maxRequests?: number | undefined
-  /** If it is unclear whether a batch exists: `wait` (default), or `send-again`, which may pay for requests twice. */
+  /**
+   * How a start treats a batch in doubt. `wait`, the default, keeps asking the endpoint for the batch. `send-again`
+   * sends its requests again if the endpoint does not have the batch. The requests may then be paid for twice.
+   */
   readonly doubts?: "wait" | "send-again" | undefined
 }
 

@@ -1,8 +1,9 @@
 /**
- * Sends requests to `POST {base URL}/chat/completions`. Callers that need the same answer share one request. A stored
- * answer (`JudgeAnswers`) needs no request. Failures and logs do not contain the key. A `JudgeError` is not retryable
- * if the endpoint cannot answer this question. After a timeout, an answer that is too long, or a refusal without a
- * reason, this is assumed only if the endpoint has answered other questions.
+ * Sends requests to `POST {base URL}/chat/completions`, and follows no redirects. Callers that need the same answer
+ * share one request. A stored answer (`JudgeAnswers`) needs no request. If one request of a judgment fails, the answers
+ * to its other sent requests are stored. Failures and logs do not contain the key. If the question causes
+ * the failure, the `JudgeError` is not retryable. After a timeout, a too long answer, or an unexplained refusal, the
+ * question is assumed to be the cause only if the endpoint has answered other questions.
  */
 import {
   ByteSize,
@@ -36,6 +37,7 @@ export interface EndpointOptions {
   readonly baseUrl: string
   /** The key, sent as a bearer token. Undefined for endpoints that need none. */
   readonly apiKey?: Redacted.Redacted<string> | undefined
+  /** The name of the model at the endpoint. */
   readonly model: string
   /** Members to add to each request, such as `max_tokens`. Default: `temperature: 0`. A null member is not sent. */
   readonly body?: { readonly [member: string]: Schema.Json } | undefined
@@ -100,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
   /** The reason of the last refusal, if the endpoint's last response refused the settings, such as the key. */
   let refusal: string | undefined
 
-  /** Ids of requests are made from these members. They keep `temperature`, so that stored answers are still found. */
+  /** Part of each request's id. `temperature` stays in the id even if it is not sent, so stored answers are found. */
   const configured = Object.fromEntries(body)
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
 

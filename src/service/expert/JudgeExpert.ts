@@ -1,7 +1,9 @@
 /**
  * An expert that asks a language model which of two completions is better (`PairwiseRanking`). Each pair is shown in
  * both orders. The completions are shuffled with a seed from the item's text, so a restart does not change their order.
- * `JudgeAnswers` stores each answer, so an interrupted judgment does not ask the same questions again.
+ * `JudgeAnswers` stores each answer, so an interrupted judgment does not ask the same questions again. If several votes
+ * use an answer, only the first vote includes its cost. The cost of a judgment without a vote is added to the judge's
+ * next vote.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -24,8 +26,8 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   /** The user's message, with `{guidelines}`, `{prompt}`, `{completions}`. Default: `JudgePrompt.defaultTemplate`. */
   readonly template?: string | undefined
   /**
-   * If the model prefers another completion after a change of the order, `tie` (the default) counts the two completions
-   * as equally good. `abstain` gives no vote if the best completion of the item is uncertain as a result.
+   * Each pair of completions is shown to the model in both orders. If the two answers disagree, `tie` (the default)
+   * counts the pair as equally good. With `abstain`, an item gets no vote if its best completion is then uncertain.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
   /** The maximum number of times that a question is asked if the answers are unusable. Default 3. */
@@ -211,7 +213,10 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
   return `The model's choice changed with the order of the completions, so they count as equally good. First order: ${words} Second order: ${other.rationale || "The model gave no reason."}`
 }
 
-/** If another vote includes the cost of a request, the request counts in `cached`, and not in this vote's cost. */
+/**
+ * `cached` sums the requests whose cost is part of another vote. The cost of this vote does not include these requests.
+ * `without_vote` sums the requests of earlier judgments that gave no vote.
+ */
 const usageCounter = (costOf: ((tokens: TokenPrice.RequestTokens) => Cost.Decimal) | undefined) => {
   const paid: Array<JudgeEndpoint.Completion> = []
   const cached: Array<JudgeEndpoint.Completion> = []

@@ -6,7 +6,7 @@ import * as HttpFailure from "../../io/HttpFailure.ts"
 import { excerpt } from "../../io/Values.ts"
 
 export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
-  /** `Moment`: a temporary problem. `Length`: the answer took too long or was too large. For both, a retry may help. */
+  /** The cause. `Moment` is a temporary problem. `Length` is an answer that took too long or was too large. */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
   /** The minimum delay before a retry, in milliseconds, if known. */

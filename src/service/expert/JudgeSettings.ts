@@ -1,4 +1,7 @@
-/** Finds the endpoint and the key for `judge:MODEL`. `OPENAI_API_KEY` is used only for OpenAI's own endpoint. */
+/**
+ * Finds the endpoint and the key for `judge:MODEL` in settings or environment variables. There is no default endpoint.
+ * `OPENAI_API_KEY` is used only for OpenAI's own endpoint.
+ */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { amountForm } from "../../domain/Cost.ts"
 import * as TokenPrice from "../../domain/TokenPrice.ts"
@@ -13,9 +16,16 @@ export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl" | 
   readonly baseUrl?: string | undefined
   /** The path of a file that contains the template. */
   readonly templateFile?: string | undefined
-  /** The SQLite file of answers, so that none is paid for twice. Default: `judge-answers.db` beside the database. */
+  /**
+   * The path of the SQLite file of answers. The service creates the file if it does not exist. A request with the same
+   * model, messages, and members as an earlier one is not sent again. Only one process at a time can use the file.
+   * Default: `judge-answers.db` in the folder of the service's database.
+   */
   readonly cache?: string | undefined
-  /** Whether and how requests are sent as batches, which take up to 24 hours and usually cost half. Default false. */
+  /**
+   * Whether and how requests are sent as batches (`/files` and `/batches` of the endpoint). Answers then take up to 24
+   * hours, and usually cost half. Batches require a file of answers, which stores their state. Default false.
+   */
   readonly batch?: boolean | BatchOptions | undefined
   /** Prices per million tokens, by model. */
   readonly prices?: { readonly [model: string]: TokenPrice.TokenPrice } | undefined

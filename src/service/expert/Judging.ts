@@ -87,7 +87,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return Option.none()
   })
 
-  /** `lacking` counts the votes that no expert can give. It is 0 as long as an expert will be asked again. */
+  /** `lacking` is the number of votes that no expert can give, or 0 if an expert will be asked about the item later. */
   const judge = Effect.fnUntraced(function* (
     item: Item,
     instructions: Instructions,

@@ -1,6 +1,7 @@
 /**
  * Makes the experts of a service. All judges store their answers in one file. Without a file in the settings, a
- * temporary file is used. Only one process at a time can use a file, so that no answer is paid for twice.
+ * temporary file is used. Only one process at a time can use a file, so that no answer is paid for twice. Batches of
+ * earlier processes are continued.
  */
 import { Effect } from "effect"
 import { HttpClient } from "effect/http"

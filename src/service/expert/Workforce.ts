@@ -23,9 +23,9 @@ export interface WorkforceOptions {
 }
 
 const maxClaimed = 32
-/** Maximum number of claimed tasks if an expert is slow, and therefore has a `concurrency` limit. */
+/** Maximum number of claimed tasks if any expert has a `concurrency`. Experts that answer immediately have none. */
 const maxTasksOfSlow = 8
-/** An expert above this `concurrency` sends batches. Claimed items are then limited to the expert's `concurrency`. */
+/** An expert with a `concurrency` above this number sends batches. Its `concurrency` then limits the claimed items. */
 const maxUnbatchedConcurrency = 1_000
 
 const limitsOf = (experts: ReadonlyArray<Expert>) => {
@@ -106,7 +106,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, claim, say), (outcome) => {
         const silent = outcome.judged.answers.find(({ vote }) => Result.isFailure(vote))
-        // A prompt that only language models may judge does not wait for a model that has no answer.
+        // If only language models may vote, a prompt does not need the vote of a model that cannot answer.
         const isDone = voters === "judges" && silent !== undefined
         if (outcome.lacking > 0 && !isDone) {
           unanswered++
@@ -198,7 +198,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     if (idle !== undefined) yield* awaitNextClaim(idle)
   })
 
-  // If `cancelUnanswered` is set but there are no experts, open tasks are canceled, so that clients do not wait.
+  // Without automatic experts, `cancelUnanswered` cancels all open tasks. Clients would wait for results in vain.
   const cancelAll = Effect.gen(function* () {
     yield* persistently(Effect.suspend(claim))
     const open = yield* Effect.forEach(["pending", "in_progress"] as const, (status) =>

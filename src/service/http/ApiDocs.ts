@@ -1,4 +1,4 @@
-/** Serves Swagger UI from this package. Its two megabytes are built and compressed once (see `CompressedBodies`). */
+/** Serves Swagger UI from this package. The page has two megabytes. It is built and compressed once. */
 import { Effect, Layer, Result } from "effect"
 import { Base64, Hex } from "effect/encoding"
 import { HttpRouter, HttpServerResponse } from "effect/http"

@@ -1,4 +1,7 @@
-/** Limits on the numbers and sizes in a task. A refusal lists each invalid member (at most 100). */
+/**
+ * Limits on the numbers and sizes in a task. A refusal lists each invalid member (at most 100). Metadata with deep
+ * nesting, or with numbers that would lose digits, is refused. So accepted metadata can be returned unchanged.
+ */
 import { Effect, Result } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { UnprocessableTask } from "../../api/Problems.ts"

@@ -106,7 +106,10 @@ const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", 
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),
   success: Voided,
 })
-/** Undoes one call of `voidVotes`. A vote stays void if another expert has voted instead, or is judging the item. */
+/**
+ * Undoes one call of `voidVotes`. A vote stays void if another expert has voted instead, or is judging the item. Fails
+ * with `Conflict` if all the votes are already restored.
+ */
 const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id/undo", {
   params: { voiding_id: IntFromQuery },
   success: Voided,

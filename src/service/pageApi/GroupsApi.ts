@@ -30,7 +30,7 @@ export type GroupSummary = typeof GroupSummary.Type
 const Queue = Schema.Struct({
   /** Groups with open tasks, in queue order, at most 200. */
   groups: Schema.Array(GroupSummary),
-  /** Open tasks without a group. The first page has all paused, prioritized, and assigned tasks, and 50 others. */
+  /** Open tasks without a group: 50 per page. The first page also has all paused, prioritized, and assigned tasks. */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
   /** Pass this value as `after` to get the next page of tasks. Null on the last page. */
   next: Schema.NullOr(Schema.Int),
@@ -68,8 +68,8 @@ export const GroupDetail = Schema.Struct({
   flagged: Schema.Int,
   days: Days,
   /**
-   * The experts who voted on the group, most votes first. `compared` counts an expert's votes on completed items on
-   * which one completion got the most votes of the other experts. `agreed` counts the votes for this completion.
+   * The experts who voted on the group, most votes first. On completed items, a vote counts in `compared` if the other
+   * experts' votes have a single winner. The vote also counts in `agreed` if it is for this winner.
    */
   experts: Schema.Array(
     Schema.Struct({

@@ -15,7 +15,7 @@ export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.Stri
 
 /** One entry for all equal items: same prompt, completions, guidelines, and group. Canceled items stay separate. */
 export const ItemSummary = Schema.Struct({
-  /** `item_no`, `task_id`, `group_id`, `index`, and `prompt` belong to the newest item that matches the filter. */
+  /** `item_no`, `task_id`, `group_id`, `index`, and `prompt` are from the newest equal item that matches the filter. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
@@ -71,7 +71,10 @@ const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
 })
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
-/** Fails with `Conflict` while an expert is judging the prompt. With `undecided`, also after a lead's decision. */
+/**
+ * Fails with `Conflict` if the task is canceled, the prompt is withdrawn, or an expert is judging the prompt. If
+ * `undecided` is true, also fails if a lead has already decided.
+ */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   payload: Schema.Struct({

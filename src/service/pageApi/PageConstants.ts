@@ -29,14 +29,17 @@ export const proposedPercent = { qualify: 80, stay: 70 } as const
 export const countedGoldItems = { min: 5, max: 20 } as const
 export const promptsPerPage = 20
 
-/** Viewers read. Managers also edit tasks, experts, and groups. Admins also edit operators, tokens, and the webhook. */
+/** Managers change tasks, experts, and groups. Only admins see the audit log, operators, tokens, and the webhook. */
 export const roles = ["viewer", "manager", "admin"] as const
 type Role = (typeof roles)[number]
 export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role) >= roles.indexOf(min)
 
 export const taskStatuses = ["pending", "in_progress", "completed", "cancelled"] as const
 
-/** A `waiting` item has no votes. A `disputed` item has all its votes, but they differ, and no lead has decided. */
+/**
+ * A `waiting` item has no votes, and an `open` item has some. A filter for `open` finds both. A `disputed` item has all
+ * its votes, but the votes differ, and no lead has decided.
+ */
 export const itemStates = ["waiting", "open", "done", "disputed", "decided", "withdrawn", "cancelled"] as const
 
 /** The priorities, in the order in which their groups are judged. */

@@ -19,7 +19,7 @@ const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
 })
 
 const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
-  // No account has a longer name or password. Longer texts are refused first, because normalizing them takes time.
+  // Names and passwords of accounts have these limits. A longer text is refused before it is normalized, to save time.
   payload: Schema.Struct({
     name: Schema.String.check(Schema.isMaxLength(maxLength.name)),
     password: Schema.String.check(Schema.isMaxLength(maxLength.password)),

@@ -109,7 +109,10 @@ const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:in
   params: { ...taskParams, index: IntFromQuery },
 })
 
-/** Requests more votes. Fails with `Conflict` if nobody has judged the task, or if no prompt can be judged again. */
+/**
+ * Requests votes from experts who have not judged the prompts. Fails with `Conflict` if the task is canceled, nobody
+ * has judged the task yet, or no prompt can be judged again.
+ */
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
   payload: Schema.Struct({
@@ -144,7 +147,10 @@ const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines
   params: taskParams,
   success: GuidelineHistory,
 })
-/** Changes all tasks with these guidelines. Fails with `Conflict` if `version` is not the newest version. */
+/**
+ * Changes all tasks with these guidelines. Fails with `Conflict` if `version` is not the newest version, or if the text
+ * is unchanged.
+ */
 const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/guidelines", {
   params: taskParams,
   payload: Schema.Struct({

@@ -154,7 +154,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // `lacking` is not reported while other items of the task are claimed. After these claims, the search repeats.
+      // While an item of the task is claimed, returns 0 for `lacking`. After the claims, the task is searched again.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
     }

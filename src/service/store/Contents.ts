@@ -1,8 +1,9 @@
 /**
  * Tracks which people have seen which items. Items are equal if they have the same prompt, group, guidelines, and
- * completions in any order. Equal items have the same `content`. Usually, a person who has seen an item gets no equal
- * item. Exceptions are gold items and, with `AllowRepeatedVotes`, all items. These items are repeatable: a person gets
- * an equal item again after all other active people have seen one.
+ * completions in any order. Equal items have the same `content`. Usually, no person gets two equal items. But gold
+ * items are repeatable; with `AllowRepeatedVotes`, all items are. A repeatable item goes first to the people who have
+ * seen equal items least often. It does not wait for people who may not judge it, or who have been absent for seven
+ * days (`activeWithin`).
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -63,7 +64,10 @@ export const make = Effect.gen(function* () {
       AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
         OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))`
 
-  /** Selects the active experts who have no vote on the item, do not hold the item, and have not set it aside. */
+  /**
+   * Selects active experts who have no vote on the item (not even a void one), do not hold it, and have not set it
+   * aside.
+   */
   const eligible = (kinds: ReadonlyArray<string>, row: string, lane: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
@@ -146,7 +150,7 @@ export const make = Effect.gen(function* () {
   })
 
   const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
-    // Votes on a canceled task count only if the next start of the service may reopen the task (`unanswered`).
+    // Votes on a canceled task are ignored, unless the next start of the service may reopen the task (`unanswered`).
     const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
       ON other.content = item.content AND other.item_id <> item.item_id
       JOIN task ON task.seq = other.item_id / ${maxPrompts} AND (status <> 'cancelled' OR unanswered = 1)

@@ -1,8 +1,8 @@
 /**
- * Changes that managers make: decisions, withdrawn prompts, additional votes, and void votes. One commit changes a
- * task, updates its published result, and stores the webhook event. If a prompt then has neither a vote nor a decision,
- * the published result is deleted. Votes are never deleted. There is one commit per task if the votes of an expert are
- * voided or restored. After a crash, an operator can void or restore the remaining votes.
+ * Changes that managers make: decisions, withdrawn prompts, additional votes, and void votes. For each task, one commit
+ * stores the change, the new published result, and the webhook event. If a prompt then has neither a vote nor a
+ * decision, the published result is deleted. Votes are never deleted. If a crash interrupts voiding or restoring the
+ * votes of an expert, a manager can repeat the action for the remaining votes.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions completes or reopens tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -70,7 +70,7 @@ const make = Effect.gen(function* () {
     for (const itemId of itemIds) {
       const [item] = yield* recountItem(task, itemId)
       if (item!.open > 0) open.push(itemId)
-      // Unfinished items are left out: `voting.give` compares their votes when the last vote arrives.
+      // The votes on an unfinished item are compared later, when `voting.give` stores the item's last vote.
       if (item!.votes > 1 && item!.isDone === 1) yield* voting.compare(task, itemId)
     }
     if (open.length > 0) {
@@ -250,7 +250,7 @@ const make = Effect.gen(function* () {
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
         if (status === "cancelled") return yield* conflict("The task is cancelled.")
-        // For a `pending` task, `AutomaticQueue` would ignore the extra votes: it asks for `votes_required` per item.
+        // `AutomaticQueue` asks for `votes_required` votes per item of a `pending` task, and would miss extra votes.
         if (status === "pending")
           return yield* conflict("Nobody has judged the task yet: all its votes are still open.")
         const chosen = JSON.stringify(promptIndices?.map((index) => itemIdOf(seq, index)) ?? [])

@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
   })
 
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
-    // A new expert searches all open items. `returned_item` lists some of them again, so its existing rows are skipped.
+    // A new expert searches all open items, also those in `returned_item`. The cursor avoids a second search.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
       VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
         COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -169,7 +169,7 @@ const make = Effect.gen(function* () {
       yield* write(sql`UPDATE expert SET last_seen_at = ${now}, away = 0 WHERE expert_id = ${expertId}`)
   })
 
-  /** Sets the automatic experts of this process. Items do not wait for any other automatic expert (`away`). */
+  /** Sets the automatic experts of this process. All other automatic experts are `away`: items do not wait for them. */
   const employ = (automatic: Staff) => {
     staff = automatic
     return write(sql`UPDATE expert SET away = expert_id NOT IN (SELECT value FROM json_each(${JSON.stringify(automatic.names)}))

@@ -34,7 +34,7 @@ export const make = Effect.gen(function* () {
     return { base, sent, text, version } satisfies Current
   })
 
-  /** Records which version a person sees first. `changedFor` tells the person about later versions. */
+  /** Stores which version a person sees first. Later, `changedFor` can detect a newer version. */
   const meet = (expertNo: number, { base, version }: Current) =>
     sql`INSERT OR IGNORE INTO guidelines_seen ${sql.insert({ expert_no: expertNo, base, version })}`
 

@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
   const waiting = yield* Effect.cachedWithTTL(voting.contents.waiting, "2 seconds")
 
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
-    // The answer is read as bytes, and sent unchanged. A string would have to be decoded and encoded again.
+    // Clients get the stored answer unchanged. Reading it as text would decode the answer, only to encode it again.
     const rows = yield* sql<{ seq: number; status: TaskStatus; answer: Uint8Array | null }>`
       SELECT task.seq, task.status, CAST(task_result.answer AS BLOB) AS answer FROM task LEFT JOIN task_result USING (seq)
       WHERE task.task_id = ${taskId} AND task.organization = ${organization}`
@@ -166,7 +166,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${taskId}`
         const task = rows[0] && (yield* voting.openTask(rows[0].seq))
-        // If a task has all its votes, it is not canceled for lack of answers, because it will be completed.
+        // A task with all its votes will be completed, so it is not canceled as `unanswered`.
         if (task === undefined || (unanswered && task.prompts_done === task.prompts)) return false
         yield* voting.cancel(task, unanswered, now)
         yield* Audit.record(sql, "task.cancel", taskId)

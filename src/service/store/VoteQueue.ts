@@ -39,7 +39,7 @@ const completeAfterGrace = Effect.fnUntraced(function* (voting: Voting.Voting) {
   const round = Effect.gen(function* () {
     yield* voting.completing.close
     yield* completeDue
-    // `write` waits for a transaction that has opened `completing`, but has not committed yet.
+    // A transaction may have opened the latch `completing` before `close`. `write` waits for this transaction.
     const next = yield* write(voting.nextCompletion)
     if (next === undefined) return yield* voting.completing.await
     const wait = Math.min(next - (yield* Clock.currentTimeMillis), maxSleep)
@@ -68,7 +68,7 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
   })
   const hasGoldAnswer = (prompt: TaskPrompt) =>
     options.goldAnswer !== undefined && Option.isSome(options.goldAnswer(prompt))
-  // With new settings or gold items, people may judge items that they could not judge before the restart.
+  // Settings and gold answers may have changed since the last run. Items that people may now judge return to the queue.
   yield* (yield* Database).write(
     Effect.gen(function* () {
       if (options.goldAnswer !== undefined) yield* voting.contents.allowRepeatsOf(voting.requests, hasGoldAnswer)

@@ -61,9 +61,12 @@ export interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
-  /** Tasks without a claimable item. `lacking` is the number of open prompts on which none of the experts may vote. */
+  /** Tasks without a claimable item. `lacking` counts the open prompts on which none of the experts may vote. */
   readonly unanswered: ReadonlyArray<LackingTask>
-  /** Tasks for judges. `lacking` prompts were closed now, because no judge may vote on these prompts anymore. */
+  /**
+   * Tasks for judges. `lacking` is the number of prompts that `claim` closed with fewer votes than required. No judge
+   * can vote on these prompts anymore.
+   */
   readonly shortened: ReadonlyArray<LackingTask>
   /** Set if no task can be claimed now. `createdAt` is the creation time of the next task, if this task is too new. */
   readonly idle: { readonly createdAt: number | undefined } | undefined

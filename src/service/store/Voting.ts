@@ -157,7 +157,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const isCorrect = ({ prompt, vote }: NewVote) =>
     Option.match(goldAnswer(prompt), {
       onNone: () => null,
-      // Compares texts instead of indices, because two completions may have the same text.
+      // Two completions may have the same text. If one is the gold answer, a vote for the other is also correct.
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
@@ -394,7 +394,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   const cancel = Effect.fnUntraced(function* (task: Task, unanswered: boolean, now: number) {
     yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
-    // A task that was reopened still has its earlier result.
+    // If the task was completed and then reopened, the result of the completion still exists.
     yield* sql`DELETE FROM task_result WHERE seq = ${task.seq}`
     const items = itemsOf(sql, task.seq)
     yield* sql`UPDATE item SET open = 0, claimed = 0 WHERE ${items}`

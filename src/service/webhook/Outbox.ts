@@ -1,8 +1,8 @@
 /**
  * Stores webhook messages and the outcomes of delivery attempts. If an operator reschedules a message during an
  * attempt, the operator's time applies, even if the attempt fails. If a group of tasks may still grow, the message
- * about the group waits for some time. Meanwhile, a newer message about the group replaces the waiting message. Use
- * effects named `write…` inside `Database.write`.
+ * about the group waits for some time. Until the first attempt, this message can be withdrawn, or replaced by a newer
+ * one. Use effects named `write…` inside `Database.write`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -150,7 +150,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /** Makes waiting messages due now, and restarts their schedules. Messages that can be replaced keep their time. */
+  /** Makes waiting messages due now, and restarts their retries. Skips messages that a newer message may replace. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

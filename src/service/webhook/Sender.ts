@@ -1,7 +1,7 @@
 /**
- * Delivers each webhook message when the message is due. A receiver may get a message twice: if the service ends before
- * it has stored the outcome of an attempt, the next start repeats the attempt with the same message id. While the
- * database cannot be written, outcomes wait in memory.
+ * Delivers each webhook message when the message is due. A receiver may get a message more than once. If the service
+ * ends before it has stored the outcome of an attempt, the next start repeats the attempt with the same message id.
+ * While the database cannot be written, outcomes wait in memory.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import * as FullDisk from "../database/FullDisk.ts"

@@ -39,7 +39,7 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /** `several`: keys with at least two records. `even`: such keys with equally many records in most files. */
+  /** `several`: keys with at least two records. `even`: those in over half of the files, equally often in each. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

@@ -26,10 +26,10 @@ export interface GroupOptions {
 
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
-/** The source text of a record, without its prompt and its completion if they are long. */
+/** The source text of a record. Its prompt and its completion are cut out, unless a text is short or not found. */
 interface Cut {
   readonly rest: string
-  /** For each text: the offset and the encoding at which it was removed, such as `120j`, or `-` if it was kept. */
+  /** For each text: the offset of the cut and the encoding, such as `120j` (`j`: JSON), or `-` if the text was kept. */
   readonly places: string
 }
 
@@ -153,7 +153,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none. prefstream uses the names of files as models if most files have equally many completions of a prompt. At least 75% of the prompts with several completions must meet this condition. Here, ${even} of ${several} prompts meet it: ` +
+    `Models: none. prefstream uses the names of files as models if a prompt has completions in most files, equally many in each. At least 75% of the prompts with several completions must meet this condition. Here, ${even} of ${several} prompts meet it: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }

@@ -40,13 +40,16 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly keep?: ReadonlyArray<string> | undefined
   /** Top-level members to treat as absent in prompts files and completions files. See `LayoutOptions.ignore`. */
   readonly ignore?: ReadonlyArray<string> | undefined
-  /** The path of the best answer in the prompts files: a model's name, or an index into its models. Default: `gold`. */
+  /**
+   * The path of the best answer in the prompts files: a model's name, an index from 0 into the prompt's list of models,
+   * or an object with this index in `best_completion_index`. Default: `gold`.
+   */
   readonly goldPath?: string | undefined
   /** The path of the model's name in the completions files. Default: the file's name without folder and extensions. */
   readonly modelPath?: string | undefined
   /** The path of the prompts' list of models, in the order of completions. Default: `models`, or `metadata.models`. */
   readonly modelsPath?: string | undefined
-  /** `reject` (default): a prompt needs all completions. `keep`: two are enough, but a known best one is needed. */
+  /** `reject` (default): a prompt needs all completions. `keep`: it needs two, and its best one if known. */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
@@ -129,8 +132,8 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  // `keep: *` keeps all fields that are not listed here. The list of models must be kept, too, because other kept lists
-  // may have one value per model, in the order of the models.
+  // `keep: *` keeps all fields except those passed to `Metadata.make`. The field `models` is not passed: other kept
+  // lists may have one value per model, and need the order of the models.
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

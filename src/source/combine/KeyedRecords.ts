@@ -1,4 +1,4 @@
-/** Reads a scratch file in batches of keys. A batch exceeds `maxBatchBytes` only if the records of one key do. */
+/** Reads a scratch file in batches of keys. A batch has at most `maxBatchBytes`, unless a single key has more bytes. */
 import type { Located, Place, Scratch } from "./Scratch.ts"
 
 const keysPerList = 2048

@@ -29,7 +29,7 @@ export interface Located extends Place {
 /** The functions throw if the temporary file fails. Call them inside `attempt` or `stream`, which catch the error. */
 export interface Scratch {
   readonly add: (list: number, record: Stored) => void
-  /** Writes the records that are still in memory. Callers call `finish` once, after the last `add` and before reading. */
+  /** Writes the records that are still in memory. Call it once, after the last `add` and before reading. */
   readonly finish: () => void
   readonly sizeOf: (list: number) => number
   readonly records: (list: number) => Generator<Located>
@@ -216,7 +216,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** Younger directories are kept, because another process may be about to open its file there. */
+/** Directories are removed after this time without changes. Until then, another process may open its file there. */
 const staleAfterMillis = 60_000
 
 const removeStale = Effect.fnUntraced(

@@ -228,7 +228,10 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/** More records must not change the choice: with another id field, all items would be paid for again. */
+/**
+ * Chooses the id by its name, never by the sample. Otherwise, a larger sample could change the ids, and all items would
+ * be sent and paid for again.
+ */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })

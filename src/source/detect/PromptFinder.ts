@@ -33,6 +33,7 @@ export const prompt = (
   const isEarlier = texts.length > 0 && KnownNames.histories.includes(conversation?.plainName ?? "")
   if (conversation !== undefined && !isEarlier)
     return withContext(`${conversation.path}${sample.isTextual ? "[]" : ""}`)
+  // Files of OpenAI have the form `{input: {messages: […]}}`.
   const nested = members.find(
     ({ values }) =>
       values.length > 0 && values.every((value) => isObject(value) && kindOf(value["messages"]) === "messages"),

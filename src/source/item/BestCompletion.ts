@@ -1,4 +1,4 @@
-/** Finds the completion that a value names. `among` does not accept indexes, because files count from 0 or from 1. */
+/** Finds the completion that a value names. `among` rejects indexes, because some files count from 0, some from 1. */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as OutcomeWords from "../record/OutcomeWords.ts"
@@ -16,7 +16,7 @@ export const indexOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Do not call the returned function with a value for which `isNone` is true. */
+/** Returns a function that finds the index of the named completion. Values with `isNone` must be handled before. */
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {

@@ -1,4 +1,7 @@
-/** Puts earlier turns before the prompt. Messages in both the turns and the prompt are not repeated. */
+/**
+ * Puts earlier turns before the prompt: messages, `[["Q", "A"], …]` (LLaMA-Factory), or `[{ "human": "Q", "assistant":
+ * "A" }]` (ModelScope). Messages in both the turns and the prompt are not repeated.
+ */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"

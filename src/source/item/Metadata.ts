@@ -123,7 +123,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** If both have a member `NAME` with different values, the completions' value is renamed `completions[].NAME`. */
+/** Adds completions' metadata to an item's. If both have different values for `NAME`, adds `completions[].NAME`. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

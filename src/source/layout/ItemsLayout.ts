@@ -85,6 +85,7 @@ const findTexts = (line: string, { completions }: PromptItem): ReadonlyArray<str
     at = Json.endOfString(line, start) + 1
     texts.push(line.slice(start, at))
   }
+  // If a member occurs twice, JSON parsers use the last one.
   const isRepeated = line.includes('"prompt"', at) || line.includes('"completions"', at)
   return line.charCodeAt(at) === Json.CLOSE_BRACKET && !isRepeated ? texts : undefined
 }

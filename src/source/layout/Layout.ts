@@ -51,8 +51,8 @@ export interface LayoutOptions {
    * The path of the known best answer.
    * - In layout `items`, the value at the path is an index from 0, a model's name, or an object with
    *   `best_completion_index`.
-   * - In layouts `wide` and `pairs`, the value is the column or the model of the best completion, or a unique part of the
-   *   column's name. If the best completion is always in one column, `gold` can be the path of this column.
+   * - In layouts `wide` and `pairs`, the value is the column or the model of the best completion, or a unique part of
+   *   the column's name. If the best completion is always in one column, `gold` can be the path of this column.
    * - Layout `long` refuses `gold`.
    */
   readonly gold?: string | undefined

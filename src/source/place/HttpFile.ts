@@ -28,7 +28,7 @@ export interface RemoteFile {
   readonly url: string
   /** Computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
-  /** How changes are detected: by `If-Range`, by the `ETag` of each response, or not at all, if there are none. */
+  /** How changes are detected: by `If-Range`, or by comparing `ETag`. `impossible`: the file cannot change. */
   readonly changes: "conditional" | "compared" | "impossible"
   readonly refusal: (answer: Answer) => SourceError | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Copies an input to a private temporary file if the input cannot be read in slices. The copy of a pipe exists until the
- * process exits, because a pipe cannot be read again. Other copies exist until the scope ends.
+ * Copies an input to a private temporary file if the input cannot be read in slices. The copy of a pipe exists until
+ * the process exits, because a pipe cannot be read again. Other copies exist until the scope ends.
  */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"

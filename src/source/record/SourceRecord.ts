@@ -32,7 +32,7 @@ export interface InputSummary {
 
 /** A source of prompt items. Reading it may fail with `E`, and requires the services `R`. */
 export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {
-  /** For messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
+  /** Names the source in messages, for example by the path of its file. */
   readonly description: string
   /** Describes the layout of the first records, before all are read. */
   readonly summary?: Effect.Effect<InputSummary, E, R> | undefined

@@ -31,7 +31,7 @@ export interface Reading {
 
 export interface ParsedChoice {
   readonly choice: number | undefined
-  /** The strength of the preference: the absolute value of a `scale`, or the number of `>` or `<` in text such as `A>>B`. */
+  /** The strength of the preference: the absolute value of a `scale`, or the number of signs in text such as `A>>B`. */
   readonly strength?: number | undefined
   readonly ranking?: Ranking | undefined
   readonly allBad?: true | undefined
@@ -226,7 +226,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    // A spreadsheet may have empty cells instead of zeros. If a record has both, a value may be missing.
+    // A spreadsheet may have empty cells instead of zeros. A record with both is refused, because a 1 may be missing.
     const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(

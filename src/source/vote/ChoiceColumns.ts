@@ -8,7 +8,7 @@ import { numberOf } from "./ChoiceMap.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
 import { voteNames } from "./VoteNames.ts"
 
-/** Finds columns of which exactly one is 1, in at least `minShare` of the records. Other records are rejected later. */
+/** Finds columns of zeros and ones. In at least `minShare` of the records, one column must be 1 and the rest 0. */
 export const oneHot = ({ members, records }: Sample.Sample, minShare = 0.9): ReadonlyArray<string> => {
   for (const name of voteNames.choice) {
     const columns = members.filter(

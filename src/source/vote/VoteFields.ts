@@ -24,8 +24,8 @@ export interface VoteOptions {
   /**
    * The path of the choice.
    * - If each expert has a column, set the paths of these columns. The name of a column is the name of the expert.
-   * - If `choiceAs` is `scores`, `ranks`, or `one-hot`, set one path per completion, or the path of a list with one value
-   *   per completion.
+   * - If `choiceAs` is `scores`, `ranks`, or `one-hot`, set one path per completion, or the path of a list with one
+   *   value per completion.
    * - If `votes` is set, a path begins inside an element of the list of votes.
    */
   readonly choice?: string | ReadonlyArray<string> | undefined
@@ -44,7 +44,7 @@ export interface VoteOptions {
   /**
    * Gives each value of the choice a meaning: a position (`first`, `second`, …), `tie`, `all_bad` (a tie of bad
    * completions), `none` (no vote), or the name of a column or model. A key is a value, a comparison such as `>0.5`, or
-   * a column if `choiceAs` is `one-hot`.
+   * a column if `choiceAs` is `one-hot`. No other `choiceAs` may be set.
    */
   readonly choiceMap?: { readonly [value: string]: string } | undefined
 }

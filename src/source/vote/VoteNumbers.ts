@@ -1,4 +1,4 @@
-/** Finds the column `vote`. It has the ordinal of each vote, which must not be read as a choice. */
+/** Finds the column `vote` of exported votes. The column numbers the votes on an item, and is not a choice. */
 import type * as Sample from "../detect/Sample.ts"
 import { numberOf } from "./ChoiceMap.ts"
 

@@ -22,7 +22,10 @@ export const ofIndices = (value: unknown, length: number): Ranking | undefined =
   return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
 }
 
-/** Accepts a list of numbers only if the list fits `choice` as the order of the completions, but not as their ranks. */
+/**
+ * A list such as `[1, 2, 0]` may be an order (best first) or ranks. It is refused unless `choice` fits the order and
+ * not the ranks. Lists that mean the same in both readings are accepted.
+ */
 export const checkOrder = (value: unknown, length: number, choice: number | undefined): Result.Result<void, string> => {
   const isFlat = Array.isArray(value) && value.every((one): one is number => typeof one === "number")
   if (!isFlat || !isPermutation(value, length) || value.every((one, i) => value[one] === i)) return Result.void

@@ -21,13 +21,13 @@ import * as Transport from "./Transport.ts"
 export interface Sending<E> {
   /** Whether the task was in doubt before. Such a task stays in doubt, even if the service now refuses the task. */
   readonly isDoubtful: boolean
-  /** Claims the task. Runs before the first request, and before a retry that follows `release`. */
+  /** Claims the task in the ledger before the first request, and after `release`. If this fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs before a retry if `release` has not ended the claim. */
+  /** Extends the claim before a retry. After `release`, `claim` runs instead. If either fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt that may have created the task, but got no usable response. */
   readonly doubt: Effect.Effect<unknown>
-  /** Ends the claim before a retry waits, if no task was created and the service ignores idempotency keys. */
+  /** Ends the claim until the retry. Runs if no task was created and the service ignores idempotency keys. */
   readonly release: Effect.Effect<unknown, E>
 }
 
@@ -80,7 +80,7 @@ const make = Effect.fnUntraced(function* <R>(
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (recentTasks.size + 1)
     const [id, task] = turn === recentTasks.size ? [madeUpId, madeUpTask] : recentTasks.entries().next().value!
-    // The task moves to the end, so that the next probe polls another task.
+    // Each probe polls the first of `recentTasks`, so this task becomes the last.
     if (recentTasks.delete(id)) recentTasks.set(id, task)
     return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })
@@ -167,7 +167,7 @@ const make = Effect.fnUntraced(function* <R>(
     return view
   })
 
-  // Without a custom protocol, a status that no setting lists counts as open, which may be wrong.
+  // Without a custom protocol, a task whose status no setting lists is treated as open. This may be a mistake.
   return { create, poll, taskIdsOf: protocol?.taskIdsOf, mayMisreadStatus: protocol === undefined }
 })
 

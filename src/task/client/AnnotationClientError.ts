@@ -136,10 +136,10 @@ const sentence = (detail: string): string => detail.replace(/\.$/, "")
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** Sets `maybeDone` to false if a request without effects, such as a `GET`, got no response. */
+/** For requests without effects, such as a `GET`. If no response arrived, sets `maybeDone` to false. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // A failure with a status may concern this task alone. `maybeDone: false` would end the run, so it is not set.
+  // An error status may concern this task alone, and `maybeDone: false` would stop the run for all tasks.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
@@ -229,8 +229,9 @@ const Problem = Schema.Struct({
   errors: Schema.optionalKey(Schema.Unknown),
 })
 
+/** The reason that a response gives, often in the format of RFC 9457. Default: the start of the body. */
 const problemDetail = (body: string): string => {
-  // In messages, the command line replaces an option in backticks by its flag. The service's text must stay unchanged.
+  // The command line takes words in backticks for names of options, and shows the flags instead.
   const text = body.replaceAll("`", "'")
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)

@@ -32,12 +32,12 @@ export interface Call {
   /**
    * Sends a request. A path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
    *
-   * After a temporary failure of the first request, prefstream may repeat the whole `create` or `poll`. After a
-   * temporary failure of a later request, prefstream repeats this request alone, for at most `patience`.
+   * After a temporary failure of the first request, prefstream may call `create` or `poll` again. After a temporary
+   * failure of a later request, prefstream repeats only this request, for at most `patience`.
    *
-   * A write is a request other than `GET`, `HEAD`, or `OPTIONS`. If the service may have carried out a failed write
-   * (timeout, broken connection, 5xx), the call fails. The task becomes `in_doubt` if the service ignores idempotency
-   * keys. Otherwise, prefstream may repeat the whole call with the same keys.
+   * A write is a request other than `GET`, `HEAD`, or `OPTIONS`. After a timeout, a broken connection, or a 5xx, the
+   * service may have carried out the write. `create` or `poll` then fails. If the service honors idempotency keys,
+   * prefstream may call `create` or `poll` again with the same keys. Otherwise, the task becomes `in_doubt`.
    */
   readonly http: Http
   /** Like `http`, for idempotent writes: if a response is lost, the request is repeated up to `retries` times. */
@@ -178,7 +178,7 @@ export const make = Effect.fnUntraced(function* (
           const isLost = maybeDone(failure)
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // If the call's first request had no effect, `AnnotationClient` repeats the whole call.
+          // If the first request had no effect, `AnnotationClient` repeats the whole `create` or `poll`.
           if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false

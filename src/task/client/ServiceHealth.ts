@@ -1,8 +1,8 @@
 /**
- * Decides whether the service is up. After `downAfter` consecutive failures, all requests wait, and probes poll one
- * task at a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, the waiting requests fail with
- * `Down`. A probe may poll an id that does not exist. A healthy service may answer this probe with 500. After such an
- * answer, the waiting requests are sent one at a time, polls first. (Effect's `CircuitBreaker` rejects requests.)
+ * Decides whether the service is up. After `downAfter` consecutive failures, all requests wait. Probes then poll one
+ * task at a time, every 1 to 30 seconds, or later if `Retry-After` asks for this. After `patience`, the waiting
+ * requests fail with `Down`. Some probes poll an id that does not exist. Even a healthy service may answer this id with
+ * status 500. After such a response, the waiting requests are therefore sent one at a time, polls first.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* (
       const pauseMillis = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + pauseMillis > deadline
       if (isOver) {
-        // If no request was waiting for a long time, the service may be up again, so one more probe decides.
+        // Waits for a request. If this takes at least `maxWait`, the service may be up again, so a probe follows.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)

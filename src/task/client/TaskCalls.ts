@@ -21,8 +21,8 @@ export type TaskView =
 
 export interface TaskCalls {
   /**
-   * `body` is a `TaskRequest` as JSON. `doubt` records that the task may exist. A `Protocol` runs `doubt` if the call
-   * is interrupted after a request that may have created the task.
+   * `body` is a `TaskRequest` as JSON. The effect `doubt` notes that the task may exist. A `Protocol` runs it if the
+   * call is interrupted after a request that may have created the task.
    */
   readonly create: (
     body: Uint8Array,

@@ -34,7 +34,7 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** If requests are late by up to this many milliseconds, the next requests are sent faster to make up for the delay. */
+/** After a delay, requests are sent faster to make up for it, but for at most this many milliseconds of the delay. */
 const catchUp = 100
 const takeAhead = 50
 const maxSlotDelay = 40
@@ -43,13 +43,13 @@ const maxLateness = 150
 /** Milliseconds added to the rate limit's window, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** The request rate of all workers: below `requestsPerSecond`, because a request may be `maxLateness` ms late. */
+/** The request rate of all workers. Late arrivals can raise the rate at the service to `requestsPerSecond`. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** A request with `isNextStep` cannot be interrupted for this long. The default of the setting `grace` is longer. */
+/** Maximum time by which `isNextStep` delays an interruption (see `turn`). The default of `grace` is longer. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -66,13 +66,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /** The failure of a request that would wait longer than `patience` for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
-  /** Time of a request that was sent before this throttle existed, in milliseconds of `SteadyClock`. */
+  /** Time of the request of `PublishedLimits`, which counts toward the rate, in milliseconds of `SteadyClock`. */
   readonly firstRequest?: number | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /** For each recent request, the latest time at which it can reach the service. An answer makes this time earlier. */
+  /** For each recent request, an upper bound of its arrival time at the service. An answer lowers this bound. */
   const latestArrivals = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * latestArrivals.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -236,8 +236,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /**
    * @param isNextStep whether an earlier request of the same call may have created something. Such a request is sent
-   * before other waiting requests. While it waits, an interruption could leave the task in doubt, so the interruption
-   * takes effect after `maxStepWait` at the earliest
+   * before other waiting requests. Without it, the task may stay in doubt. So after an interruption, this request is
+   * still sent if its turn comes within `maxStepWait`
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -287,7 +287,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = latestArrivals[place]!
         const millis = now - (latest - maxLateness)
         minAnswerMillis = Math.min(minAnswerMillis, millis)
-        // The first requests open connections, so their answers are late, and `minAnswerMillis` is still too high.
+        // The first requests also open connections. `minAnswerMillis` is then too high, and is not used.
         latestArrivals[place] = Math.min(latest, permit.ordinal > latestArrivals.length ? now - minAnswerMillis : now)
         changed.openUnsafe()
       }),
@@ -333,7 +333,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** Ends `hold`. With `carefully`, a poll is sent first, and one request at a time until requests succeed. */
+    /** Ends `hold`. With `carefully`, a poll is sent first. At most one request is in flight until requests succeed. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

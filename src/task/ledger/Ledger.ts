@@ -54,7 +54,7 @@ export interface LedgerSharingOptions {
 
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
-/** New items change pages all over the index of items. With a small cache, SQLite would write each page many times. */
+/** New items go to database pages all over the item index. With a small cache, SQLite would rewrite pages often. */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
   walBytes: 64 * 1024 * 1024,
@@ -176,7 +176,10 @@ export const Ledger = Object.assign(Writing, {
       Layer.provide(Layer.effectDiscard(FileLock.acquire(filename))),
     ),
 
-  /** The database's schema must not contain other tables. To write to one job, several processes must set `shared`. */
+  /**
+   * The database's schema must not contain other tables. Locks the job against other processes without `shared`. To
+   * write to one job, several processes must set `shared`.
+   */
   layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
     ledgerLayer({ job, parts, shared }).pipe(
       Layer.provide(PostgresClient.layer({ ...options, lock: job, sharedBy: shared?.by })),

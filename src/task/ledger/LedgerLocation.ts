@@ -29,6 +29,7 @@ export interface LedgerSettings {
 
 /** The path, URL, or job of a ledger is invalid. */
 export class LedgerLocationError extends Schema.TaggedError<LedgerLocationError>()("LedgerLocationError", {
+  /** The error and the expected value. It never contains the password of a URL. */
   message: Schema.String,
 }) {}
 

@@ -46,7 +46,7 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   }
 }
 
-/** Adds a list of gold items to some input items. The batch of the input item takes one gold item from the list. */
+/** Adds gold items to a random share of the input items. At most one gold item is sent with such an input item. */
 export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)
@@ -90,7 +90,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
     return { ...gold, isCheck: true, itemId: IdLimit.fits(id) ? id : `gold:${Sha256.hex(id)}` }
   }
 
-  // `rate` is relative to the number of all items, and `perItem` to the number of input items.
+  // `rate` is the share of gold items among all items. `perItem` is the number of gold items per input item.
   const perItem = rate / (1 - rate)
   return (item) => {
     const { share, which } = Shuffle.chance(seed, JSON.stringify(["gold", item.itemId]), goldItems.length)

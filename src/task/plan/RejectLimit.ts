@@ -1,7 +1,7 @@
 /**
  * Limits how many records of a run may be rejected. The reader calls `add` after each group of records.
  * - If the limit is a number, each `add` checks the limit.
- * - If the limit is a percentage, each `add` checks the limit once 1,000 records were read, and `end` checks the limit.
+ * - If the limit is a percentage, `end` checks the limit. After the first 1,000 records, each `add` checks the limit, too.
  * - Without a limit, reading stops if the first 100,000 records were all rejected.
  */
 import { Effect, Option, Schema } from "effect"

@@ -1,8 +1,8 @@
 /**
  * Reads the bodies of webhook deliveries with limits, because anybody may send them. At most 512 bodies are read at
- * once. A further body replaces the oldest unfinished one. A body may take at most 15 seconds, with pauses of at most 5
- * seconds. The first 64 KiB of each body are always allowed. The rest of all bodies together may take at most 32 MiB,
- * or the maximum size of one body if this is more.
+ * once. A further body replaces the oldest unfinished one. A body must arrive within 15 seconds, with pauses of at
+ * most 5 seconds. The first 64 KiB of each body are always allowed. The bytes beyond the first 64 KiB count toward a
+ * limit for all bodies together. This limit is 32 MiB, or the maximum size of one body if this size is larger.
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 
@@ -50,7 +50,7 @@ const isBodyRefused = Schema.is(BodyRefused)
 
 interface Place {
   bytes: number
-  /** The number of bytes above 64 KiB. */
+  /** Number of bytes of this body beyond the first 64 KiB. They count toward the limit for all bodies. */
   shared: number
   readonly evicted: Deferred.Deferred<never, BodyRefused>
 }

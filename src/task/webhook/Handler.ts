@@ -23,7 +23,10 @@ export interface DeliveryOptions {
   readonly bodyLimit?: ByteSize.Input | undefined
   /** Paths of task ids in the payload. A protocol's `taskIdsOf` replaces them. Default: `ServiceSettings.webhook`. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
-  /** Where the delivery's id is, if the scheme signs no id. Default: the header in the scheme's setting `id`. */
+  /**
+   * Where the delivery's id is, if the scheme signs no id: in a header, or at a path of the payload (`event.id`).
+   * Default: the header in the scheme's setting `id`.
+   */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
 }
 
@@ -112,7 +115,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // The ledger ignores a known id, unless `sentAt` is later than before. 0 is never later, and `now` always is.
+      // If an id arrives again, the ledger ignores the delivery, unless `sentAt` has increased: see `Delivery`.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }

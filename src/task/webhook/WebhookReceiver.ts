@@ -1,7 +1,7 @@
 /**
  * Receives the service's webhooks, as a route for your own server, or as a separate server without TLS. A delivery
- * needs a valid signature and a recent time. The answer is 204 after the delivery is in the ledger. Deliveries decide
- * only when tasks are polled. A repeated, reordered, or lost delivery changes no result.
+ * needs a valid signature and a recent time. The answer is 204 after the delivery is in the ledger. A delivery makes
+ * tasks due for a poll. Results come only from polls, so a repeated, reordered, or lost delivery changes no result.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"

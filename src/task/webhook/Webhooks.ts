@@ -49,7 +49,10 @@ const lowerCase = (headers: HeadersInput): DeliveryHead["headers"] =>
 
 const invalid = (setting: string, problem: string) => new InvalidWebhookSetting({ setting, problem })
 
-/** Makes a verifier. It fails with `SignatureRefused`, or with `InvalidWebhookSetting` if an input has a wrong type. */
+/**
+ * Returns a function that verifies deliveries, with the time of Effect's `Clock`. It fails with `SignatureRefused`. It
+ * fails with `InvalidWebhookSetting` if headers or body have a wrong type, such as a body that a parser has replaced.
+ */
 export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme) {
   const scheme = yield* WebhookScheme.make(options)
   return Effect.fnUntraced(function* (delivery: UnverifiedDelivery) {

@@ -66,7 +66,7 @@ describe("refused with its reason", () => {
     [
       "openrlhf",
       { chosen: "a", rejected: "a\n\n" },
-      'rejected: expected a text that differs from `chosen`, apart from line feeds at the end, found "a\\n\\n"',
+      'rejected: expected a text that differs from `chosen` even without the line feeds at the end, found "a\\n\\n"',
     ],
     [
       "trl-tpo",

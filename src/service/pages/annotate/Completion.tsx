@@ -48,8 +48,8 @@ export const Completion = (props: CompletionProps) => {
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
       aria-describedby={`standing-${place}`}
-      // `:focus-visible` is true for focus by keyboard. If a mouse press marked the completion, the layout could move
-      // before the click.
+      // Keyboard focus (`:focus-visible`) marks the completion. A mouse press does not: if the press changed the
+      // layout, the click could miss its target.
       onFocusIn={(event) => {
         if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
       }}
@@ -57,7 +57,7 @@ export const Completion = (props: CompletionProps) => {
     >
       <header class="row completion-head">
         <h3 class="number numbers">
-          {/* In ranking mode, the word “Completion” is visible. A number alone could be read as a rank. */}
+          {/* In ranking mode, a number alone could look like a rank. Therefore, the word “Completion” is visible. */}
           <span class={entry.mode === "rank" ? "" : "unseen"}>Completion </span>
           {number}
         </h3>

@@ -25,8 +25,8 @@ const digestOf = (text: string): string => {
 
 export const useGuidelines = ({ guidelines, item_id }: HeldItem) => {
   const digest = useMemo(() => digestOf(guidelines ?? ""), [guidelines])
-  // Each entry is `DIGEST@ITEM`: the hash of guidelines that the expert has seen, and the id of an item. On this item,
-  // the guidelines stay expanded. If the expert has hidden the guidelines, the id is 0.
+  // The guidelines are expanded on the item where the expert sees them first. The entry `DIGEST@ITEM` records this
+  // item. DIGEST is a hash of the guidelines. After the expert has hidden the guidelines, ITEM is 0.
   const read = () => (readPreference("guidelines") ?? "").split(" ").filter((entry) => entry !== "")
   const write = (item: number) => {
     const others = read().filter((entry) => !entry.startsWith(`${digest}@`))

@@ -330,7 +330,7 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/** A browser may send a request twice. If the service refuses the second one, it may have accepted the first one. */
+/** A browser may send a submission twice. If the second request is refused, the first may still have been accepted. */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 

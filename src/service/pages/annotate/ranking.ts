@@ -37,6 +37,7 @@ export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, 
 
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
+/** A completion in the best group ties with the next worse group. A completion without a rank joins the last group. */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))
@@ -49,6 +50,7 @@ export const tie = (ranks: Ranks, place: number): Ranks => {
   )
 }
 
+/** A tied completion leaves the tie, and is then alone next to its former group. */
 const move = (ranks: Ranks, place: number, step: -1 | 1): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))

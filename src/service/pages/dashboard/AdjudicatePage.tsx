@@ -63,7 +63,7 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
   const [outcomes, setOutcomes] = useState<ReadonlyArray<AdjudicationOutcome>>([])
   const say = useContext(Say)
   const action = useAction()
-  // `round` makes the key of each load different, so that going to the same position loads the item again.
+  // `goTo` changes `round`, and with it the key of the resource. The item is loaded again even if `before` stays.
   const [round, setRound] = useState(0)
   const resource = useResource(`${round} ${before}`, () => load(query, before), undefined)
   const goTo = (position: number | undefined) => {

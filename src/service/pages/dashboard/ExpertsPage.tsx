@@ -198,7 +198,7 @@ const Active = ({ expert }: { readonly expert: ExpertSummary }) => {
   const say = useContext(Say)
   const reload = useContext(Reload)
   const [isStopping, setStopping] = useState(false)
-  // `active` changes before the list is loaded again. With the old value, a second click would repeat the first one.
+  // The switch changes before the list is loaded again. Otherwise, a second click would set the first value again.
   const [active, showActive] = useState(expert.active)
   useEffect(() => showActive(expert.active), [expert])
   if (!useMay("manager")) return <>{active ? "yes" : "no"}</>

@@ -136,7 +136,7 @@ const Result = ({ item, result }: ResultProps) => {
           ranks !== null && ["Ranking", ranking(ranks)],
         ]}
       />
-      {/* With a single vote, the table of votes already shows this rationale. */}
+      {/* If the item has one vote, the table of votes already shows its rationale. */}
       {item.votes.length > 1 && rationale !== null && rationale !== "" && (
         <div>
           <h4>Rationale</h4>

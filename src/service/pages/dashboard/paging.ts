@@ -14,7 +14,7 @@ export const start: Trail = [undefined]
 export const visit = (trail: Trail, before: number | undefined): Trail => {
   if (trail.includes(before)) return trail
   const last = trail.at(-1)
-  // A page that is older than all visited pages is added to them. After a jump to any other page, a new trail starts.
+  // A page that is older than all visited pages is appended. A jump to any other page starts a new list.
   return before !== undefined && (last === undefined || before < last) ? [...trail, before] : [undefined, before]
 }
 

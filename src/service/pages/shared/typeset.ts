@@ -7,7 +7,7 @@ import katex from "katex"
 
 const maxCharacters = 5_000
 
-/** KaTeX prints commands that it refuses in this color, so that `typeset` can detect them. */
+/** The color in which KaTeX prints the commands that KaTeX refuses. `typeset` detects them by this color. */
 const refused = "#f0e1d2"
 
 export const typeset = (tex: string, displayMode: boolean): string | undefined => {

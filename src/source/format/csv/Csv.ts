@@ -26,6 +26,7 @@ export interface CsvOptions {
   readonly quote?: "double" | "none" | undefined
   /** Whether the first record names the columns. Otherwise, they are `column_1`, `column_2`, … Default: true. */
   readonly header?: boolean | undefined
+  /** `tsv` sets the delimiter to a tab. */
   readonly format?: "csv" | "tsv" | undefined
 }
 

@@ -57,10 +57,7 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /**
-   * True after a record with malformed quotes, until a valid record follows. Until then, a quote inside a cell may
-   * close a quote of the malformed record.
-   */
+  /** True after malformed quotes, until the next valid record. Meanwhile, a quote in an unquoted cell is ambiguous. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {

@@ -19,7 +19,7 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** For each group of adjacent other lines: the items since the previous group, and the start and end in `bytes`. */
+  /** Per run of lines without items: the number of items since the previous run, and its start and end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
   /**
    * For each item: start and end in `bytes`, 1 if `isSpaced` or else 0, the length of `ItemBytes.starts`, and the

@@ -26,7 +26,7 @@ export type Spend = (bytes: number) => void
 
 const maxPageBytes = Zstd.maxOutputBytes
 
-/** Larger arrays become hash tables in JavaScript engines. */
+/** JavaScript engines turn arrays with more elements into slow hash tables. */
 const maxPageValues = 1 << 24
 
 /** Memory per value in `hyparquet`: a slot for its level, and one for the value. */

@@ -37,6 +37,7 @@ export interface IntegrityIssue {
     | "key_repeated"
     | "attempts_inconsistent"
     | "counts_disagree"
+  /** A description on one line, with the name of the task or item. */
   readonly message: string
 }
 
@@ -332,7 +333,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // `item.seq` is the item's number for vote 1. The number for vote 2 is `item.seq + batch_items`, and so on.
+    // A task's `seq` is the `seq` of its first item, plus `batch_items` for each vote before the task's vote.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

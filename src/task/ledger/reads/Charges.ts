@@ -95,7 +95,7 @@ export const sum = (
     initial,
   )
 
-/** A `superseded` task was set aside before it was sent. When a run plans the task again, the current prices apply. */
+/** A `superseded` task has not been sent. If a later run plans the task again, the prices at that time apply. */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {

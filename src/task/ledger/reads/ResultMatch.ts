@@ -25,7 +25,7 @@ const unreadNames = ["annotations", "judgments", "votes"] as const
 const Several = Schema.optionalKey(Schema.Unknown)
 const AnsweredItem = Schema.Struct({
   ...ResultItem.fields,
-  // Annotations that are not an object are ignored.
+  // Any value is valid here. If the value is not an object, `annotationsOf` ignores it.
   annotations: Several,
   judgments: Several,
   votes: Several,

@@ -58,7 +58,7 @@ export interface Progress {
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** Items that wait for an expert, and tasks with such items. Tasks for judges count in `waitingForJudges` instead. */
+  /** Items that wait for an expert, and tasks with such items. Tasks for language models are in `waitingForJudges`. */
   readonly waiting: Arrivals
   readonly waitingForJudges: Arrivals
   readonly firstSubmittedAt: Option.Option<number>
@@ -72,7 +72,7 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results of the last 24 hours that arrived after the oldest outstanding task was submitted. */
+  /** Results after `since`: the submission of the oldest outstanding task, or 24 hours ago if this is later. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 

@@ -1,4 +1,4 @@
-/** Streams of results, rejects, and prompts, in the order of the items. They read page by page in bounded memory. */
+/** Streams of results, rejects, and prompts, in the order of the items. Each stream reads one page at a time. */
 import { Array as Arr, Effect, Option, Result, Schema, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Prompt } from "../../../domain/Message.ts"

@@ -7,5 +7,5 @@ export const notDue = Number.MAX_SAFE_INTEGER
 
 export const changedDueNow = -1
 
-/** For a completed task, returns the time of the poll for a negative `due_at`, or `due_at` for a time. */
+/** For a completed task, converts a negative `due_at` to the time of the poll, or a time to the negative `due_at`. */
 export const changedDue = (value: number): number => -value - 1

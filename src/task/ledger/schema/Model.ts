@@ -80,11 +80,12 @@ export interface RunTerms extends CampaignTerms {
    * `votes`. A task then counts as one vote on each of its items, even if the service collects more votes.
    */
   readonly votes?: number | undefined
-  /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
+  /** Maximum number of votes for each new item. Uncertain items get more than `votes` votes. Default: `votes`. */
   readonly votesUpTo?: number | undefined
   /**
    * An item gets more votes, up to `votesUpTo`, until its leading completion is the best one with at least this
-   * probability. Default 0.95. Later runs of the job use the value, too, until a run sets `votes`.
+   * probability. The probability is estimated from the reliabilities of the experts. Default 0.95. Later runs of the
+   * job use the value, too, until a run sets `votes`.
    */
   readonly confidence?: number | undefined
   /**
@@ -147,11 +148,11 @@ export type ItemDetails = typeof ItemDetails.Type
 
 export interface NewTask {
   readonly idempotencyKey: string
-  /** The body of `POST /tasks`, as UTF-8. */
+  /** The body of the request that creates the task, as UTF-8. */
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Number of the vote, from 1. Default 1. In a list, the tasks of a batch are neighbors, and vote 1 comes first. */
+  /** Number of the vote, from 1. Default 1. Lists contain the tasks of a batch one after another, vote 1 first. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
@@ -182,7 +183,7 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Whether the task has ended: it is completed, failed, or invalid. The poll checks for a correction. */
+  /** Whether the task is completed, failed, or invalid. Such a task is polled in case the service has corrected it. */
   readonly isRecheck: boolean
   /** Whether the task is completed. The poll then checks whether the service has changed the result. */
   readonly hasResult: boolean
@@ -194,11 +195,11 @@ export interface OpenTask {
 
 /** A webhook delivery with a verified signature. */
 export interface Delivery {
-  /** The delivery's id. It stays the same when the service sends the delivery again. */
+  /** The delivery's id. If the service sends the delivery again, the id is the same. */
   readonly id: string
   /**
-   * The signed time in epoch milliseconds. If the service signs no time, this is 0, and a delivery with a known id is a
-   * repetition. If the service sends no id either, this is the time of receipt.
+   * The signed time, in epoch milliseconds. Without a signed time, the value is 0 if the service sends an id. A second
+   * delivery with this id is then ignored. Without a time and an id, the value is the time of receipt.
    */
   readonly sentAt: number
   /** None if the delivery may concern any task. */

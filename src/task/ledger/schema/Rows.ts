@@ -181,7 +181,7 @@ export const insertTasks = Effect.fnUntraced(function* (
 
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks, voters'
 
-/** SQL condition that joins an item to the tasks of all its votes. */
+/** SQL condition: `task` asks for a vote on `item`. This can be any of the votes on the item. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
@@ -198,8 +198,8 @@ export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" 
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
 /**
- * Makes unsent tasks `superseded` if the last run has another campaign. Leaves out tasks that a person asked to resend.
- * Locks the job, so that no other run begins until the transaction ends.
+ * Makes unsent tasks `superseded` if their campaign is not the campaign of the last run. Tasks that a person asked to
+ * resend do not change. Locks the job, so that no other run begins until the transaction ends.
  */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,

@@ -1,8 +1,9 @@
 /**
- * The tables of the ledger. Times are epoch milliseconds. An item has one number per possible vote, unique in all
- * campaigns. For example, the first batch has 20 items, and at most two votes on each. The numbers 0 to 19 are for vote
- * 1, and 20 to 39 for vote 2. `item.seq` is an item's number for vote 1. `task.seq` is the number of the task's first
- * item. If the task with `seq` 20 is split into two tasks of ten items, they have the `seq` 20 and 30.
+ * The tables of the ledger. Times are epoch milliseconds. Each possible vote on an item has a number, which is unique
+ * in the job. For example, the first batch has 20 items, and at most two votes on each item. The first votes on the 20
+ * items have the numbers 0 to 19, and the second votes 20 to 39. `item.seq` is the number of the item's first vote.
+ * `task.seq` is the lowest number in the task. If a task has the numbers 20 to 39 and is split into two halves, the
+ * halves have the `seq` 20 and 30.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -48,7 +49,7 @@ const createInput = Effect.gen(function* () {
     failure TEXT,
     PRIMARY KEY (job, run)
   )`
-  // `content_hash` is null if it equals the id. `run` is the run that read the item first.
+  // If `content_hash` is null, `item_id` is the hash of the content. `run` is the run that read the item first.
   yield* sql`CREATE TABLE item (
     job INTEGER NOT NULL,
     campaign INTEGER NOT NULL,

@@ -53,8 +53,8 @@ export const reader = (path: string): ReadKinds => {
 }
 
 /**
- * If a vote can be of several kinds, the highest price of these kinds applies. If a kind is null (not in the result),
- * its price is the highest price of a vote by `voters`.
+ * If a vote can be of several kinds, the highest price of these kinds applies. A null kind is not in the result. Its
+ * price is the highest price of a vote by the experts whom the parameter `voters` allows.
  */
 export const paidAs = (
   text: string,

@@ -1,7 +1,7 @@
 /** The reasons why a ledger cannot be used as requested. The ledger was not changed. */
 import { Schema } from "effect"
 
-/** The tasks of this ledger are at another service than the requested one. */
+/** The tasks of this ledger were sent to a different service, not to the requested one. */
 export class OtherService extends Schema.TaggedError<OtherService>()("OtherService", {
   /** The identity of the service that the ledger belongs to: by default its base URL. */
   ledger: Schema.String,

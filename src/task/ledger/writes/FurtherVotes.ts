@@ -34,7 +34,7 @@ export interface FurtherTerms {
 export interface VoteCourse {
   /** Whether a task of the item is open (`openStates`), so that the item gets no other vote now. */
   readonly isWaiting: boolean
-  /** Whether the item waits for a vote that was not planned with its batch. */
+  /** Whether the item waits for a vote in addition to the votes that were planned at first. */
   readonly waitsForFurther: boolean
   readonly waitsForPeople: boolean
   /** Number of the next vote. None if the item has its maximum number of votes. */
@@ -90,7 +90,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
 
-  /** Whether tasks have ended since a process last chose the items that need further votes. */
+  /** Whether a task has ended after the last choice of items for further votes, by this or another process. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)

@@ -83,8 +83,8 @@ export const writeHints = (
     )
 
   /**
-   * Adds hints for tasks with these ids. An id that is not in the ledger also gets a hint if any task has no id yet.
-   * Returns whether the ledger has a task with one of the ids.
+   * Adds hints for tasks with these ids. If the ledger has tasks without an id, unknown ids may belong to these tasks,
+   * and get hints, too. Returns whether the ledger has a task with one of the ids.
    */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const chunks = yield* inChunks(
@@ -123,8 +123,8 @@ export const writeHints = (
       return outcome
     }),
     /**
-     * If a task has a hint, makes the task due for a poll, except while it is being polled. Some hints have to wait,
-     * because of `maxPollsPerMinute`. Returns the shortest of these waits in milliseconds.
+     * Makes tasks with hints due for a poll, except for tasks that are being polled. After `maxPollsPerMinute` hints, a
+     * task has to wait until the minute ends. Returns the shortest wait of a task in milliseconds.
      */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
@@ -180,7 +180,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Call this after a takeover of tasks. Their earlier owner may not have followed the last hint for all tasks. */
+    /** Repeats the last hint for `allTasks`. After a takeover of tasks, the earlier owner may have missed this hint. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

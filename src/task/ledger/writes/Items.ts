@@ -90,7 +90,7 @@ const tools = "tools"
 export const readItems = ({ job, sql }: Model.LedgerContext) => {
   const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
 
-  /** SQL condition: the input of the run contained the item. This run or an earlier run has planned the item. */
+  /** SQL condition: the run has read the item. The item was new in this run, or known from an earlier run. */
   const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
@@ -119,7 +119,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /** SQL condition: `t` is for the first vote on an item, and each task for a later vote was refused or given up. */
+  /** SQL condition: `t` has the item's first vote. All tasks for later votes on the item were refused or given up. */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`
@@ -249,6 +249,7 @@ export const writeItems = (
           )
         : [],
     )
+    // In the order of the key, inserting takes a third less time.
     const inOrder = items.toSorted((a, b) => (a.item_id < b.item_id ? -1 : 1))
     yield* insertRows(sql, "item", inOrder)
     yield* insertTasks({ job, sql }, placed)

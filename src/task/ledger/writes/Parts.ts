@@ -1,8 +1,8 @@
 /**
  * The parts of a job that this process owns. A process with exclusive access owns all parts. A worker owns the parts
- * that it has taken. Taking a part increases its epoch. An earlier owner, which may be suspended and continue later,
- * cannot claim tasks of the part any more. But this earlier owner can record a late response to its own request, unless
- * another process has claimed the task.
+ * that it has taken. Each takeover of a part increases the part's epoch (a counter). After that, the earlier owner
+ * cannot claim tasks of the part any more, even if this owner was suspended and wakes up. But the earlier owner can
+ * record the late response to a request that it has sent, unless another process has claimed the task.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -81,7 +81,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
       const epoch = parts.get(part)?.epoch ?? 0
       return {
-        /** Call this if the statement has changed the row of the task. */
+        /** Remembers the claim. Call this after the SQL statement has changed the task's row. */
         claimed: () => void claims.set(seq, epoch),
         assignments: sql`, claim_epoch = ${epoch}, claim_until = ${clock} + ${Math.ceil(millis) + margin}`,
         fence: sql`FROM (SELECT epoch FROM part_owner
@@ -91,8 +91,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * SQL condition for tasks with an expired claim of an earlier owner. If a claim ends later than `maxMillis` allows,
-     * the database's clock was set back, and the claim counts as expired.
+     * SQL condition for tasks with an expired claim of an earlier owner. If more than `maxMillis` plus
+     * `margin` of a claim is left, the database's clock was set back. Such a claim also counts as expired.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -121,7 +121,7 @@ export interface WorkerStatus {
   readonly reads: number
   /** Milliseconds since the worker last renewed its parts. */
   readonly renewedAgo: number
-  /** Milliseconds since the worker last got an expected response, or had nothing to send or poll. */
+  /** Milliseconds since the worker last got an expected response, or last had no task to send or poll. */
   readonly progressedAgo: number
   readonly due: number
 }
@@ -197,8 +197,8 @@ export const writeParts = (
       ),
 
     /**
-     * Renews the ownership of this worker's parts. If more than `patience` renewals of a part fail in a row, because
-     * another worker has the part, this worker takes the part back. The times are in milliseconds.
+     * Renews the ownership of this worker's parts. A renewal fails if another worker has taken the part. After more
+     * than `patience` failures in a row, this worker takes the part back. The times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return

@@ -14,12 +14,12 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** A row in the table `setting`: the number of items that need a further vote for which no task is planned. */
+/** Name of a setting: the number of items that need a further vote, but have no planned task for this vote. */
 export const wantedVotes = "votes_wanted"
 
 /**
- * Name of a setting: the number of votes of all ended tasks, as of the last time when a process chose items for further
- * votes. When this number has changed, items must be chosen again.
+ * Name of a setting: the number of votes of all ended tasks at the last choice of items for further votes. If this
+ * number has changed, items must be chosen again.
  */
 export const endedVotesSeen = "votes_ended_seen"
 

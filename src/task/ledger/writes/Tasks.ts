@@ -84,7 +84,7 @@ export const writeTasks = (
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** In a shared ledger, another process may have started a new campaign while these tasks were being sent. */
+  /** Use this when tasks are planned again. Another process may have begun a new campaign since they were sent. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
@@ -142,13 +142,16 @@ export const writeTasks = (
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
-    /** With `planned`, sends an interrupted task again if the service still knows its key. Others become `in_doubt`. */
+    /**
+     * Decides about tasks that an earlier request may have created. With the outcome `planned`, such a task is planned
+     * again if the service still knows the task's idempotency key. Otherwise, the task becomes `in_doubt`.
+     */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
       /** Time for which the service remembers idempotency keys. */
       lifetime: Duration.Duration = Duration.infinity,
     ) {
-      // The service still knows the keys of requests from this time on. 0 if the service never forgets keys.
+      // The service may have forgotten the idempotency keys of requests that were sent before this time.
       const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
       yield* write(
         Effect.gen(function* () {
