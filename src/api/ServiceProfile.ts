@@ -85,7 +85,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly completedStatuses: ReadonlyArray<string>
   /** Statuses of a task that will never complete. */
   readonly failedStatuses: ReadonlyArray<string>
-  /** Statuses of a task that is not done yet. A status that no list names counts as open, and is logged once. */
+  /** Statuses of a task that is not done yet. A status in none of the three lists counts as open; it is logged once. */
   readonly openStatuses: ReadonlyArray<string>
   /** Maximum number of requests in flight. The client lowers it while the service answers 429 or 503. */
   readonly concurrency: number

@@ -47,7 +47,7 @@ export const Message = Schema.Struct({
     if (tool_calls !== undefined && role !== "assistant")
       return "expected tool calls only in messages with the role assistant"
     return (name !== undefined || tool_call_id !== undefined) && role !== "tool"
-      ? "expected name and tool_call_id only in messages with the role tool"
+      ? "expected the fields `name` and `tool_call_id` only in messages with the role tool"
       : undefined
   }),
 )

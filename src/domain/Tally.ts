@@ -13,7 +13,7 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
-  /** Index of the best completion. If several have the best text, the earliest vote for the text decides. */
+  /** Index of the best completion. Of several with the same text, the one that the earliest vote chose. */
   readonly best: number
   /** Share of the first-choice votes that chose the best text, 0 to 1. */
   readonly agreement: number

@@ -242,7 +242,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/** Outside a transaction, a statement in a loop over a stream would wait forever for the connection. */
+/** A streamed query holds the connection: a statement for each of its rows waits forever, except in a transaction. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

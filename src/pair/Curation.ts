@@ -82,7 +82,7 @@ export interface CurationContext {
   readonly reliabilities?: Option.Option<Reliabilities.Reliabilities> | undefined
   /** Returns the language of a text: ISO 639-1, or `und`. Default: `und` for every text. */
   readonly languageOf?: ((text: string) => string) | undefined
-  /** Share of items, 0 to 1, whose language is detected. Detection is slow, so items are sampled by id. Default: 1. */
+  /** Detects the language of this share of the items, 0 to 1, sampled by id: detection is slow. Default: 1. */
   readonly languageShare?: number | undefined
   /**
    * Whether the stream may contain an item several times, as items of several campaigns with the same id and prompt.

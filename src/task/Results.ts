@@ -139,7 +139,7 @@ export interface PlacedItem extends ItemPlace {
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt, so that the item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** Whether the item has no vote, because none of the experts who are allowed to vote has an answer. */
+  /** Whether all experts who may vote on the item had no answer, so that it has no vote. */
   readonly isUnanswered: boolean
   readonly hasGold: boolean
 }

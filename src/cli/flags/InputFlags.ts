@@ -54,7 +54,7 @@ export const inputFlags = inGroup("INPUT", {
     { default: "detected", isEssential: true },
   ),
   key: text("key", "PATH", "Path of the join key, or of the item key in layout long", {
-    default: '"id" in joins, otherwise detected',
+    default: '"id" for joins, or detected',
     isEssential: true,
   }),
   modelPath: text(

@@ -102,7 +102,7 @@ export const serviceFlags = {
         `MEMBER=PATH, where MEMBER is one of task_id, ${Object.keys(ContractSettings.resultPlaces).join(", ")}`,
       ),
       "MEMBER=PATH",
-      "Read MEMBER of responses at PATH, such as results=data.items or choice=answer.option; repeatable",
+      "Path of MEMBER in responses, such as results=data.items or choice=answer.option; repeatable",
     ),
     choice: formed("choice", (form) => ContractSettings.choiceOf(form) !== undefined, ContractSettings.choiceForm, {
       metavar: "FORM",
@@ -124,7 +124,7 @@ export const serviceFlags = {
         `${durationForm}, or forever`,
       ),
       "DURATION",
-      "Lifetime of idempotency keys at the service, or forever",
+      "How long the service honors keys, or forever",
       { default: formatDuration(defaults.idempotencyKeyLifetime), environment: "PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME" },
     ),
     concurrency: integer("concurrency", "Maximum concurrent requests", {

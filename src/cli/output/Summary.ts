@@ -159,7 +159,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
 const repeat = "repeat the command that submitted the tasks"
 
 const honoring = ({ shared_with_workers, seconds }: RunReport): string => {
-  const flag = "and add the flag --idempotency-key honored"
+  const flag = "and add `--idempotency-key honored`"
   if (shared_with_workers) return `start the workers again, ${flag}`
   return seconds === null ? `${repeat}, ${flag}` : `run the same command again, ${flag}`
 }

@@ -126,7 +126,7 @@ export const read = Effect.fn("ScoreFile.read")(function* (
   if (inOrder.length > 0 && items.size > 0) return yield* failed("expected an item_id in all records or in none")
   if (inOrder.length > 0 && splits.length > 1) {
     const names = joinWords(splits.map(({ split }) => split))
-    const problem = `records without item_id are matched by order to the pairs of one split, but the dataset has the splits ${names}: set \`split\`, or add item_id, chosen_index, and rejected_index to the records`
+    const problem = `without item_id, the records must be in the order of the pairs of one split, but the dataset has the splits ${names}: set \`split\`, or add item_id, chosen_index, and rejected_index to the records`
     return yield* failed(problem)
   }
   if (inOrder.length > 0 && inOrder.length !== pairs) {

@@ -77,7 +77,8 @@ const headers = (rateLimited: boolean) => ({
     },
     RateLimit: {
       schema: { type: "string" },
-      description: 'The remaining quota, such as `"default";r=199;t=1` for 199 requests, fully restored in 1 second.',
+      description:
+        'The remaining quota, such as `"default";r=199;t=1`: 199 requests are left, and all are available again after 1 second.',
     },
   }),
 })

@@ -14,7 +14,7 @@ const progress = {
   votes_needed: Schema.Int,
 }
 const Bound = Schema.NullOr(Schema.Finite)
-/** `compared` counts votes on items on which the other votes have one favorite. `agreed` counts the votes for it. */
+/** `compared`: votes on items whose other votes have a single favorite. `agreed`: those of them for that favorite. */
 const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: Bound }
 
 export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const

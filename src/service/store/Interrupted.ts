@@ -1,7 +1,7 @@
 /**
- * Runs when the service starts. The items that automatic experts had claimed return to the queue. Tasks that were
- * canceled because no expert had an answer are reopened. If a reopened task already has all its votes, the service
- * completes the task.
+ * Runs when the service starts. It puts the items that automatic experts had claimed back into the queue, and
+ * reopens tasks that were canceled because no expert had an answer. If a reopened task already has all its votes, the
+ * service completes the task.
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"

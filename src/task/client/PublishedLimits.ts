@@ -30,7 +30,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   }
 }
 
-/** Reads `openapi.json` again. Set only if the first attempt failed. */
+/** Reads `openapi.json` again. Undefined, unless the first attempt failed. */
 export const Unread = Context.Reference<Effect.Effect<TaskMembers.TaskMembers, MembersUnknown> | undefined>(
   "prefstream/task/UnreadDocument",
   { defaultValue: () => undefined },

@@ -64,7 +64,7 @@ class ElementScanner {
   #isEscaped = false
   #isBare = false
   #isLost = false
-  /** The first line of the unfinished record, if the file may be truncated. Otherwise 0. */
+  /** The number of the line where the unfinished record begins, if the file may be truncated. Otherwise 0. */
   openLine = 0
 
   constructor(file: string, maxBytes: number) {

@@ -333,7 +333,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // A task's `seq` is the `seq` of its first item, plus `batch_items` for each vote before the task's vote.
+    // A batch has a task per vote. The `seq` of task 1 is that of its first item; each further task adds `batch_items`.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })
