@@ -1,7 +1,7 @@
 /**
  * Exports a dataset, unless it is up to date. It is up to date if ledger (`Ledger.fingerprint`), settings, campaign,
  * version, manifest, and file sizes match `export.json`. An export with custom code is never skipped, because code
- * cannot be compared. Only `prefstream verify` checks the files' checksums. Only `force` replaces another job's dataset.
+ * cannot be compared. Only `prefstream verify` checks the checksums. Only `force` replaces another job's dataset.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"

@@ -57,7 +57,7 @@ export interface ServiceOptions {
   readonly hold?: Duration.Input | undefined
   /** How long a complete task stays open after a person's last vote, so that people can undo it. Default 30 seconds. */
   readonly undoGrace?: Duration.Input | undefined
-  /** The path of a file of prompt items, each with the right answer in `gold`. The service measures experts with them. */
+  /** Path of a file of prompt items, each with the right answer in `gold`. The service measures experts with them. */
   readonly gold?: string | undefined
   /**
    * Whether to end a task if automatic experts cannot give all its votes. Default false: the task stays open.

@@ -43,7 +43,7 @@ export const make = (ledger: {
         const first = isTwice ? { taskId } : before.find((other) => other.experts.get(prompt)?.includes(expert))
         if (first === undefined || ++repeated > 1) continue
         yield* Effect.logWarning(
-          `${taskId}: ${excerpt(expert, 60)} already judged ${JSON.stringify(excerpt(prompt, 60))} in ${first.taskId}. The second vote is paid for, but does not count. To avoid more such votes, stop the run. Then set fewer votes per item (\`votes\`), or ask the service for more experts`,
+          `${taskId}: ${excerpt(expert, 60)} already judged ${JSON.stringify(excerpt(prompt, 60))} in ${first.taskId}. Only the first vote of an expert on an item counts, but all votes may be billed. To avoid more such votes, stop the run. Then set fewer votes per item (\`votes\`), or ask the service for more experts`,
         )
       }
     }

@@ -47,8 +47,8 @@ export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** If guidelines or task type changed, judge all items again in a new campaign. Default: fail with `TermsChanged`. */
   readonly newCampaign?: boolean | undefined
   /**
-   * Tasks of earlier runs in these states are sent again, as new, billable tasks. The run first polls each task. If the
-   * service does not confirm the failure, the task is not sent again. Default: no states.
+   * Tasks of earlier runs in these states are sent again, as new, billable tasks. A task with an id
+   * is polled first, and is sent again only if the service confirms the failure. Default: no states.
    */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */

@@ -1,6 +1,6 @@
 /**
- * The subject of the suite: a protocol, with a fake of its service. The fake is a real HTTP server on loopback. The fake
- * follows the service's public description, and causes no faults. If the service lists results in pages, the fake
+ * The subject of the suite: a protocol, with a fake of its service. The fake is a real HTTP server on loopback. The
+ * fake follows the service's public description, and causes no faults. If the service lists results in pages, the fake
  * should return one result per page. A protocol that reads only the first page then fails.
  */
 import type { Schema } from "effect"

@@ -50,7 +50,7 @@ const checkCommand = makeCommand(
         : [
             `${place} has integrity errors:`,
             ...findings.map(({ code, message }) => `  ${code}: ${message}`),
-            "Restore a backup, or recover the data with `sqlite3 ledger.db .recover`. The next run sends the tasks that are not in the restored ledger again. If the service ignores Idempotency-Key, it bills these tasks again.",
+            "Restore a backup, or build a new ledger from the SQL that `sqlite3 ledger.db .recover` prints. The next run sends the tasks that are not in the restored ledger again. If the service ignores Idempotency-Key, it bills these tasks again.",
           ].join("\n")
     yield* print(flags.json, report, text)
     if (findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })

@@ -59,7 +59,7 @@ const flags = {
 export const command = makeCommand(
   "resolve",
   "List the tasks that need attention, with their items and reasons. A task needs attention if it is in doubt, failed, " +
-    "invalid, or refused. If a task is in doubt, the service may have received it. Without your decision, such a task is sent again only if the service still recognizes its idempotency key. " +
+    "invalid, or refused. If a task is in doubt, the service may have received it. Without your decision, such a task is sent again only with --idempotency-key honored, and only before its key expires. " +
     "If a task is invalid, its result does not match the task. " +
     "With task numbers and --adopt, --send-again, or --give-up, record a decision.",
   flags,

@@ -51,7 +51,7 @@ export const datasetFlags = inGroup("DATASET", {
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
-    "Weigh votes equally, by reliability, or count judges as one",
+    "Count votes equally, by reliability, or all judges as one",
     {
       metavar: "METHOD",
       default: `${Consensus.defaultAggregation}; --people-when: jury`,

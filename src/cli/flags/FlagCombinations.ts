@@ -84,13 +84,13 @@ const rules: ReadonlyArray<Rule> = [
   {
     flags: ["peopleWhen"],
     onlyWith: {
-      text: "two different numbers of votes, such as --votes 3..6",
+      text: "--votes N..M with M above N, such as --votes 3..6",
       holds: ({ votes }) =>
         Predicate.hasProperty(votes, "votesUpTo") &&
         Predicate.hasProperty(votes, "votes") &&
         Number(votes.votesUpTo) > Number(votes.votes),
     },
-    why: "because judges give the first 3 votes on an item, and people give up to 3 more votes",
+    why: "because judges give the first N votes on an item, and people give the further votes",
   },
   {
     flags: ["layout", "completionsPath", "idPath", "modelsFromColumns"],

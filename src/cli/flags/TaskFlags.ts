@@ -52,7 +52,7 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Billable votes per new item; with N..M, uncertain items get up to M votes",
+    "Billable votes per new item, one per expert; up to M on uncertain items",
     { default: "the service's", isEssential: true },
   ),
   confidence: option(

@@ -80,7 +80,7 @@ const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): stri
     low < -within
       ? ` The accuracy may be lower: the 95% interval of "difference from people" begins at ${signed(low)}. More items would make the interval narrower.`
       : few
-  return `The cheapest policy that is at most ${points} less accurate than people is ${best.policy}, with ${needs(best)} per item. People alone need ${needs(people)} per item.${doubt}`
+  return `The cheapest policy that is at most ${points} less accurate than people is ${best.policy}, with ${needs(best)} per item. For people alone: ${needs(people)} per item.${doubt}`
 }
 
 const policyTable = (compared: AuditPolicies): Cells => {

@@ -142,7 +142,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
           : [
               `In addition, ${unfinished}.${report.shared_with_workers ? " The job's worker processes send the unsent tasks, and ask the service for the results." : ""}`,
             ]),
-        `If the service honors the header Idempotency-Key, ${honoring(report)}. prefstream then sends each task in doubt again, with its earlier key. Until the keys expire (--idempotency-key-lifetime), the service recognizes the keys, and creates no second task.`,
+        `If the service honors the header Idempotency-Key, ${honoring(report)}. Each task in doubt is then sent again with its earlier key, unless the key has expired (--idempotency-key-lifetime). The service recognizes the key, and creates no second task.`,
         `If the service ignores the header Idempotency-Key, check which of these tasks the service has. Then decide what to do with each task: ${resolveCommand(options)}`,
       ]
     case "results_invalid":

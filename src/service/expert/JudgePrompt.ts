@@ -22,8 +22,7 @@ export const defaultTemplate = `Here are guidelines, a prompt, and two completio
 
 Which completion serves the person who wrote the prompt better? First see what the prompt asks for and what the guidelines value. Then weigh whether each completion is correct, does what was asked, leaves out nothing that matters, and is clear. Neither length nor style nor the order in which the two stand is a merit by itself. Where they differ in small things only, say which you would still rather receive; call it a tie only if they are equally good.`
 
-export const withoutGuidelines =
-  "There are no guidelines. Prefer the completion that helps the person who wrote the prompt more."
+export const withoutGuidelines = "None were given: go by what helps the person who wrote the prompt."
 
 const instructions = (marker: string): string => `You compare two completions of a prompt and say which is better.
 

@@ -33,7 +33,8 @@ export interface Call {
    * Sends a request. A path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
    *
    * After a temporary failure of the first request, prefstream may call `create` or `poll` again. After a temporary
-   * failure of a later request, prefstream repeats only this request, for at most `patience`.
+   * failure of a later request, prefstream repeats only this request, for at most `patience`; a
+   * write only if the service certainly did not carry it out.
    *
    * A write is a request other than `GET`, `HEAD`, or `OPTIONS`. After a timeout, a broken connection, or a 5xx, the
    * service may have carried out the write. `create` or `poll` then fails. If the service honors idempotency keys,

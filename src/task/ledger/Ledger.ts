@@ -2,7 +2,8 @@
  * The durable record of every prompt item, task, and result: the source of truth of a job. When an effect that changes
  * the ledger succeeds, the change is on disk, even after a loss of power. A task is `submitting` before its request is
  * sent. Requests and responses are stored unchanged, so resuming and exporting need no input file. At any time, one
- * process writes to a job, or several workers do. Each worker sends and polls only the tasks of its own parts (`Parts`).
+ * process writes to a job, or several workers do. Each worker sends and polls only the tasks of its own parts
+ * (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -25,7 +25,7 @@ describe("ask", () => {
   test("asks for JSON, and says so where there are no guidelines", function* () {
     const question = yield* ask(["a", "b"])
     assert.include(question.system, '{"rationale": "why, in one to three sentences", "best": "A"}')
-    assert.include(question.guidelines, "There are no guidelines")
+    assert.include(question.guidelines, "None were given")
     assert.notMatch(question.user, /\{(guidelines|prompt|completions)\}/)
   })
 

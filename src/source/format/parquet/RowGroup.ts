@@ -197,7 +197,7 @@ const repeated =
     // `hyparquet` returns null for an empty list of leaves.
     if (values === null && kind === "leaf") return []
     if (!Array.isArray(values))
-      return corrupt(`column "${path}": a page is damaged: expected a list, found another value`)
+      return corrupt(`column "${path}": a page is damaged: its levels do not match those of other columns`)
     state.elements += values.length
     if (state.elements > maxElements) corrupt(`column "${path}": a row has more than ${maxElements} list elements`)
     return values.map(read)
