@@ -187,7 +187,7 @@ describe("prefstream import", () => {
       "invalid_shape:7",
     ])
     const choice = rejects.find(({ line }) => line === 7)
-    assert.match(choice?.["reason"], /^winner: expected the name of one of the 2 completions.* with --choice-map$/)
+    assert.match(choice?.["reason"], /^winner: expected the name of one of the 2 completions.*; to give this value a meaning, set --choice-map$/)
     assert.deepStrictEqual(JSON.parse(choice?.["raw"]), bad)
     yield* isSound(job)
   })
@@ -687,7 +687,7 @@ describe("prefstream import", () => {
     const { said } = yield* imported(bare)
     assert.strictEqual(said.status, 2)
     assert.include(said.stderr, '"vote" only has the number of each vote')
-    assert.include(said.stderr, "set --choice-path to the column with the choice")
+    assert.include(said.stderr, "set --choice-path to the column that has the choices")
     yield* write(`${folder}/bare.jsonl`, bare)
     const verified = yield* cli(["verify", `${job}/dataset`, "--from-votes", `${folder}/bare.jsonl`]).pipe(ends(2))
     assert.include(verified.stderr, "expected the table that prefstream export-votes prints, with chosen_index")

@@ -520,7 +520,7 @@ describe("join", () => {
     assert.strictEqual(rejects.length, 1)
     assert.match(
       rejects[0]!.reason,
-      /^completion at .*a\.jsonl:3: expected the assistant's turn, or the prompt and then/,
+      /^completion at .*a\.jsonl:3: expected either the assistant's turn alone, or the prompt/,
     )
   })
 
