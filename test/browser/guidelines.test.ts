@@ -21,7 +21,7 @@ inBrowser("a lead edits the guidelines, and the expert hears of it before the ne
     await at.getByText("Item one").waitFor()
 
     await page.goto(`${service.origin}/dashboard/#/tasks/${taskId}`)
-    await page.getByRole("list", { name: "Rubric" }).getByText("not even the best").waitFor()
+    await page.getByRole("list", { name: "Rubric" }).getByText("even the best completion").waitFor()
     assert.strictEqual(await page.getByText("all_bad").count(), 0)
     await page.getByRole("button", { name: "Edit the guidelines" }).click()
     const text = page.getByLabel("Text of the guidelines (Markdown)")
