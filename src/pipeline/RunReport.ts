@@ -30,11 +30,11 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
-/** Counts of earlier runs, without files that a later run has read again. */
+/** Counts of earlier runs. Files that a later run has read again do not count. */
 export interface EarlierCounts {
   /** Records that earlier runs read. A run is left out if a later run has read one of its files again. */
   readonly read: number
-  /** Rejected records of earlier runs, without files that a later run read again. `rejects.jsonl` lists the records. */
+  /** Rejected records of earlier runs, except from files that were read again later. `rejects.jsonl` lists them. */
   readonly rejected: number
 }
 

@@ -324,7 +324,7 @@ test("records in the order of the pairs need a single split, whose order they ha
   yield* cli(["evaluate", `${directory}/dataset`, "--scores", file]).pipe(
     ends(
       1,
-      /order\.jsonl: records without item_id are .* of one split, but the dataset has the splits train and test: set --split, or/,
+      /order\.jsonl: without item_id, the records must be in the order .* of one split, but the dataset has the splits train and test: set --split, or/,
     ),
   )
   const flags = ["--split", "test", "--scores"]

@@ -12,7 +12,7 @@ export const say = Effect.fnUntraced(function* (text: string, level: "error" | "
   yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
 
-/** Effect sometimes suggests a name that has little in common with a short name. Such suggestions are not printed. */
+/** For a short unknown name, the parser may suggest a very different name. Such a suggestion is not printed. */
 const isNear = (message: string, suggestions: string): boolean => {
   const name = /(?:flag: |subcommand ")-*([^\s"]+)/.exec(message)?.[1] ?? ""
   const [first = ""] = suggestions.split(" ")

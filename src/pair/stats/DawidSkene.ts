@@ -61,7 +61,7 @@ export const posterior = (
 /**
  * The one-coin model: all votes of an expert are right with one probability, the reliability. A wrong vote is equally
  * likely for each wrong completion. The prior distribution is Beta(3, 2), like two right votes and one wrong vote. A
- * reliability is therefore never 0 or 1, and of two equally good solutions, the one with more right votes is found (Q.
+ * reliability is therefore never 0 or 1. If two solutions are equally good, the one with more right votes is found (Q.
  * Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing"). Memory: 8 bytes per vote and 12 bytes
  * per item, and three times as much while the lists grow.
  */

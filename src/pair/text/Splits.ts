@@ -1,8 +1,8 @@
 /**
  * Assigns each prompt to a split by a hash of the seed and the prompt's normal form. The sizes of the splits are
  * therefore not exact. A near-duplicate of earlier prompts gets the split of the earliest of them. Additional prompts
- * never change the splits of earlier prompts. A higher share of `test` or `validation` removes no prompt from that
- * split. If prompts have groups, `SplitGroups` assigns them by other rules.
+ * never change the splits of earlier prompts. If the share of `test` or `validation` is raised, no prompt leaves
+ * that split. If prompts have groups, `SplitGroups` assigns them by other rules.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
