@@ -187,7 +187,10 @@ describe("prefstream import", () => {
       "invalid_shape:7",
     ])
     const choice = rejects.find(({ line }) => line === 7)
-    assert.match(choice?.["reason"], /^winner: expected the name of one of the 2 completions.*; to give this value a meaning, set --choice-map$/)
+    assert.match(
+      choice?.["reason"],
+      /^winner: expected the name of one of the 2 completions.*; to give this value a meaning, set --choice-map$/,
+    )
     assert.deepStrictEqual(JSON.parse(choice?.["raw"]), bad)
     yield* isSound(job)
   })
