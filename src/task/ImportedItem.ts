@@ -55,9 +55,8 @@ export const fromStored = ({
   readonly taskId: string
 }): ImportedItem => {
   const { results, task_id } = decodeStored(result)
-  const [first] = results
-  const { best_completion_index } = first!
-  const annotations = first!.annotations ?? {}
+  const { annotations: resultAnnotations, best_completion_index } = results[0]!
+  const annotations = resultAnnotations ?? {}
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `resultOf` wrote it
   const votes = [...(annotations["votes"] as ReadonlyArray<ImportedVote>)]
   return {

@@ -52,10 +52,7 @@ export const datasetFlags = inGroup("DATASET", {
     "aggregate",
     Consensus.aggregations,
     "Count votes equally, by reliability, or all judges as one",
-    {
-      metavar: "METHOD",
-      default: `${Consensus.defaultAggregation}; --people-when: jury`,
-    },
+    { metavar: "METHOD", default: `${Consensus.defaultAggregation}; --people-when: jury` },
   ),
   ...annotationFlags,
   minVotes: integer("min-votes", "Minimum votes per item", { min: 1, default: Consensus.defaults.minVotes }),
@@ -115,9 +112,7 @@ export const datasetFlags = inGroup("DATASET", {
     "edited",
     ["chosen", "none"],
     "Let an expert's edit replace the chosen completion in trainer formats, or ignore it",
-    {
-      default: "none",
-    },
+    { default: "none" },
   ),
   conversational: choice("conversational", "Write message lists; --no-conversational: text", {
     default: "true if a prompt is a conversation",

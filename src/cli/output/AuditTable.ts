@@ -1,7 +1,7 @@
 /** One row for each judge, the jury, and people. Intervals are 95% intervals. A dash stands for a missing number. */
 import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
 import type { Estimate } from "../../domain/Leaderboard.ts"
-import { count, number } from "../../io/Values.ts"
+import { count, number, plural } from "../../io/Values.ts"
 import { minItems } from "../../pair/stats/Bootstrap.ts"
 import { aligned, percent } from "./Text.ts"
 
@@ -113,7 +113,7 @@ const policyTables = ({ policies }: Audit): Cells => {
       ? policyTable(table)
       : [
           "",
-          `${count(table.items, "item")} with ${references[table.reference].items} ${table.items === 1 ? "is" : "are"} too few to compare policies.`,
+          `${count(table.items, "item")} with ${references[table.reference].items} ${plural(table.items, "is", "are")} too few to compare policies.`,
         ],
   )
 }

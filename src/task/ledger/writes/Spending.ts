@@ -217,7 +217,7 @@ const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
     (rows) => rows.length > 0,
   )
 
-/** None if no task of the job limits who may vote. */
+/** Returns none if no task of the job limits who may vote. */
 const routedOf = Effect.fnUntraced(function* (here: Here) {
   if (!(yield* isRouted(here, Option.none()))) return Option.none<Routed>()
   const terms = yield* termsOf(here)
