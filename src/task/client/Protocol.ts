@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* (
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
           // If the first request had no effect, `AnnotationClient` repeats the whole `create` or `poll`.
-          if (wasFirst && !isLost) return false
+          if (wasFirst && losses === 0 && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false
           const now = yield* SteadyClock.now

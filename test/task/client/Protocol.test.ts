@@ -242,6 +242,16 @@ describe("a protocol of a program's own", () => {
     for (const key of keys) assert.match(key, /^key-1-[0-9a-f]{8}$/)
   })
 
+  test("repeats a lost repeatable write whose repetition is answered with 429, and is in no doubt", function* () {
+    const { arrivals, run } = yield* at(upsert, (nth) => (nth === 1 ? "reset" : nth === 2 ? { status: 429 } : ok), {
+      idempotencyKey: "ignored",
+    })
+    const { events, sending } = noting()
+    assert.isTrue(Result.isSuccess(yield* run(create(sending))))
+    assert.deepStrictEqual(paths(arrivals), ["PUT /v1/p", "PUT /v1/p", "PUT /v1/p", "POST /v1/j"])
+    assert.deepStrictEqual(events, ["claim"])
+  })
+
   test("may have created a task if no repetition of a repeatable write is answered, and sends nothing after it", function* () {
     const { arrivals, run } = yield* at(upsert, () => "reset", { idempotencyKey: "ignored", retries: 2 })
     assert.strictEqual(maybeDoneOf(yield* run(create())), true)
