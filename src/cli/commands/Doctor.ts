@@ -220,7 +220,7 @@ const answered = (
     const whose = status === 407 ? "the proxy" : "the service"
     return of("failed", `refuses every request (${statusText(status)}): resolve the cause with ${whose}`)
   }
-  if (kind === "serverError")
+  if (kind === "serverError" || kind === "timeout" || kind === "tooEarly")
     return of("failed", `is unavailable (${statusText(status)}): a run would wait for it (--patience)`)
   return of("failed", `answers ${statusText(status)} for a task that does not exist (expected 404): check the base URL`)
 }

@@ -170,7 +170,7 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
   // A search for a person's work skipped these items, because the person had already seen `items` items with the same
-  // `content`. They wait for people who have seen fewer (`Contents`).
+  // `content`. They wait for people who have seen fewer (`EqualItems`).
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
   // `items` is the number of items with this content that the person has judged, holds, or has set aside.

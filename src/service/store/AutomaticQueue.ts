@@ -7,7 +7,7 @@ import { Clock, Effect, Latch, Result } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, itemsOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
-import * as EqualItems from "./EqualItems.ts"
+import * as ExpertOrder from "./ExpertOrder.ts"
 import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
@@ -40,7 +40,7 @@ const noClaim = { claim: undefined, lacking: 0, closed: [] }
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql, write } = yield* Database
   const cursors = new Map<string, Cursor>()
-  const equal = EqualItems.make(sql)
+  const { expected, orderFor } = ExpertOrder.make(sql)
   const work = yield* Latch.make(true)
 
   const cursorOf = (expert: string): Cursor => {
@@ -132,7 +132,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const closed: Array<number> = []
     const isShared = task.group_id !== task.task_id && activeExperts.length > 1
     const isOrdered = isShared && task.has_equal_items === 1 && open.some(({ open }) => open < experts.length)
-    const inOrder = isOrdered ? yield* equal.orderFor(task.seq) : undefined
+    const inOrder = isOrdered ? yield* orderFor(task.seq) : undefined
     const claimed = open.flatMap(({ item_id, open }) => {
       const unasked = experts.filter(({ expert_no }) => !answered.has(`${item_id} ${expert_no}`))
       const eligible = inOrder?.(item_id, unasked) ?? unasked
@@ -146,7 +146,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         return []
       }
       if (isShared) {
-        equal.expected.set(
+        expected.set(
           item_id,
           first.map(({ expert_no }) => expert_no),
         )
@@ -262,7 +262,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     active: ReadonlyMap<string, AutomaticExpert>,
     now: number,
   ) {
-    for (const { itemId } of judged) equal.expected.delete(itemId)
+    for (const { itemId } of judged) expected.delete(itemId)
     const task = yield* voting.openTask(seq)
     if (task === undefined) return false
     const { prompts } = yield* voting.requests.of(seq)

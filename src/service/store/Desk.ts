@@ -192,7 +192,7 @@ const make = Effect.gen(function* () {
         }
         const holds = yield* sql<{ item_id: number; expert_no: number }>`UPDATE hold SET held_until = NULL
             WHERE item_id = ${itemId} AND held_until IS NOT NULL RETURNING item_id, expert_no`
-        yield* voting.contents.unmarkSeen(holds)
+        yield* voting.equalItems.unmarkSeen(holds)
         const values = { item_id: itemId, choice: null, rationale: toStorableText(reason), operator, at: now }
         yield* sql`INSERT INTO decision ${sql.insert(values)}`
         return { reason }

@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
 import type { PaidRequests } from "../../domain/JudgeUsage.ts"
-import * as Contents from "./Contents.ts"
+import * as EqualItems from "./EqualItems.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { ExpertQuery, ExpertSummary } from "../pageApi/ExpertsApi.ts"
@@ -50,7 +50,7 @@ interface Staff {
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
   const queue = yield* VoteQueue
-  const contents = yield* Contents.make
+  const equalItems = yield* EqualItems.make
   const random = yield* SecureRandom.SecureRandom
 
   const columns = sql.literal(rowColumns)
@@ -152,7 +152,7 @@ const make = Effect.gen(function* () {
         yield* along
         // Items that were reserved for this expert may become free. Therefore, all automatic experts search again.
         if (rows.some(({ kind }) => kind !== "person")) queue.reconsiderAll()
-        if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
+        if (rows[0]?.kind === "person" && !active) yield* equalItems.awaitFewer
         return rows
       }),
     )

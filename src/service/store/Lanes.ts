@@ -5,7 +5,7 @@
  */
 import { Effect, Struct } from "effect"
 import { Database } from "../database/Database.ts"
-import type * as Contents from "./Contents.ts"
+import type * as EqualItems from "./EqualItems.ts"
 import { itemIdOf, itemsOf } from "../database/TaskTables.ts"
 import type { GroupQuery, GroupSummary, Priority } from "../pageApi/GroupsApi.ts"
 import { priorities } from "../pageApi/PageConstants.ts"
@@ -39,7 +39,7 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
 }
 
 /** Callers run a change, and the reads on which the change depends, inside one `Database.write`. */
-export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Success<typeof Contents.make>, "waiting">) {
+export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Success<typeof EqualItems.make>, "waiting">) {
   const { sql } = yield* Database
 
   const openTo = (expertNo: number) => sql<Lane>`

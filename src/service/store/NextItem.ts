@@ -7,7 +7,10 @@ import type { Voting } from "./Voting.ts"
 
 export type ExpertCursors = Pick<Lane, "item_cursor" | "returned_cursor"> & { readonly expert_no: number }
 
-export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }: Pick<Voting, "contents" | "lanes">) {
+export const make = Effect.fnUntraced(function* ({
+  equalItems,
+  lanes: { openTo },
+}: Pick<Voting, "equalItems" | "lanes">) {
   const { sql } = yield* Database
 
   const notMine = (expertNo: number) => sql`
@@ -17,21 +20,21 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
       WHERE voided_vote.item_id = item.item_id AND voided_vote.expert_no = ${expertNo})
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
 
-  /** Finds the first of `items` that the expert may judge now, and defers the items before it (`Contents`). */
+  /** Finds the first of `items` that the expert may judge now, and defers the items before it (`EqualItems`). */
   const firstOpen = Effect.fnUntraced(function* (
     expertNo: number,
     place: Statement.Fragment,
     items: Statement.Fragment,
   ) {
     const open = sql`${items} AND item.open > 0 AND item.for_judges = 0 AND ${notMine(expertNo)}`
-    const isDeferred = contents.isDeferred(expertNo)
+    const isDeferred = equalItems.isDeferred(expertNo)
     const columns = sql`${place} AS place, item.item_id`
     const [first] = yield* sql<{ place: number; item_id: number; isDeferred: number }>`
       SELECT ${columns}, ${isDeferred} AS "isDeferred" FROM ${open} ORDER BY ${place} LIMIT 1`
     if (first === undefined || first.isDeferred === 0) return first
     const [next] = yield* sql<{ place: number; item_id: number }>`
       SELECT ${columns} FROM ${open} AND NOT ${isDeferred} ORDER BY ${place} LIMIT 1`
-    yield* contents.defer(expertNo, sql`${open} AND ${place} < ${next?.place ?? Number.MAX_SAFE_INTEGER}`)
+    yield* equalItems.defer(expertNo, sql`${open} AND ${place} < ${next?.place ?? Number.MAX_SAFE_INTEGER}`)
     return next
   })
 

@@ -8,7 +8,7 @@ import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"
 import { Database } from "../database/Database.ts"
 import { maxPrompts, millisOfDay } from "../database/TaskTables.ts"
 import type { OverviewReport, StuckWork } from "../pageApi/OverviewApi.ts"
-import * as Contents from "./Contents.ts"
+import * as EqualItems from "./EqualItems.ts"
 import { Desk } from "./Desk.ts"
 import { Experts } from "./Experts.ts"
 import { VoteQueue } from "./VoteQueue.ts"
@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
   const { sql } = yield* Database
   const desk = yield* Desk
   const experts = yield* Experts
-  const contents = yield* Contents.make
+  const equalItems = yield* EqualItems.make
   const { holdMillis } = yield* VoteQueue
 
   type Progress = OverviewReport["total"]
@@ -88,7 +88,7 @@ export const make = Effect.gen(function* () {
     FROM hold INDEXED BY hold_until JOIN expert USING (expert_no) ${itsTask}
     WHERE held_until IS NOT NULL AND shown_at <= ${now - holdMillis} ORDER BY shown_at LIMIT ${maxStuck}`
   const deferred = Effect.flatMap(
-    contents.waiting,
+    equalItems.waiting,
     (itemsByTask) => sql<StuckWork>`SELECT 'deferred' AS kind, task_id AS id, (
         SELECT MIN(item_id % ${maxPrompts}) FROM deferred_item JOIN item USING (item_id)
         WHERE open > 0 AND item_id BETWEEN task.seq * ${maxPrompts} AND (task.seq + 1) * ${maxPrompts} - 1) AS "index", '' AS name, task.created_at AS at

@@ -118,7 +118,7 @@ export const make = Effect.fnUntraced(function* (options: {
         shown_order: JSON.stringify(order),
       })}
       ON CONFLICT DO UPDATE SET held_until = excluded.held_until, turn = 0 RETURNING ${columns}`
-    yield* voting.contents.markSeen(itemId, expertNo)
+    yield* voting.equalItems.markSeen(itemId, expertNo)
     const [task] = yield* sql<{ organization: string }>`SELECT organization FROM task WHERE seq = ${seq}`
     yield* voting.guidelines.meet(expertNo, yield* voting.guidelines.current({ ...task!, seq }))
     return rows[0]!
@@ -158,7 +158,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* releaseHolds(sql`expert_no = ${expertNo} AND held_until IS NOT NULL`)
     // A person who cannot judge is marked as away, so that no item waits for that person.
     const away = yield* sql`UPDATE expert SET away = 1 WHERE expert_no = ${expertNo} AND away = 0 RETURNING expert_no`
-    if (away.length > 0) yield* voting.contents.awaitFewer
+    if (away.length > 0) yield* voting.equalItems.awaitFewer
     if (standing.state !== "qualifying") return undefined
     const { draft, guidelines, item, n, order, prompts } = yield* qualification.next(expertNo, now, random)
     const { judged } = standing
@@ -225,7 +225,7 @@ export const make = Effect.fnUntraced(function* (options: {
         const hold = yield* heldItem(expertId, itemId)
         const task = yield* voting.openTask(seqOf(itemId))
         if (task === undefined) return yield* notHeld()
-        const isRepeated = yield* voting.contents.hasJudged(itemId, hold.expert_no)
+        const isRepeated = yield* voting.equalItems.hasJudged(itemId, hold.expert_no)
         const subject = { expertId, expertNo: hold.expert_no, itemId, order: orderOf(hold), shownAt: hold.shown_at }
         const vote = yield* votes.voteOf(task, { ...subject, isRepeated }, submission, now)
         yield* sql`DELETE FROM hold WHERE item_id = ${itemId} AND expert_no = ${hold.expert_no}`
@@ -368,7 +368,7 @@ export const make = Effect.fnUntraced(function* (options: {
       UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (
         SELECT item_id, expert_no FROM hold WHERE ${condition} LIMIT ${maxReleasedPerWrite}
       ) RETURNING item_id, expert_no`
-    yield* voting.contents.unmarkSeen(holds)
+    yield* voting.equalItems.unmarkSeen(holds)
     yield* giveBack(holds.map((hold) => hold.item_id))
     return holds.length
   })
@@ -391,7 +391,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const releaseExpired = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)
-    yield* write(voting.contents.awaitNoLonger(now))
+    yield* write(voting.equalItems.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
   /** Offers the item to all experts again, including experts who flagged or skipped it. The item's flags stay. */
@@ -404,7 +404,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const itemId = itemIdOf(task.seq, promptIndex)
     const setAside = yield* sql<{ item_id: number; expert_no: number }>`
       DELETE FROM set_aside WHERE item_id = ${itemId} RETURNING item_id, expert_no`
-    yield* voting.contents.unmarkSeen(setAside)
+    yield* voting.equalItems.unmarkSeen(setAside)
     const open = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND open > 0`
     if (open.length === 0) return
     yield* voting.putBack([itemId])
@@ -427,7 +427,7 @@ export const make = Effect.fnUntraced(function* (options: {
       yield* releaseAll(sql`${itemsOf(sql, seq)} AND held_until IS NOT NULL
         AND expert_no NOT IN (SELECT value FROM json_each(${JSON.stringify(assigned)}))`)
     }
-    yield* voting.contents.awaitFewer
+    yield* voting.equalItems.awaitFewer
     options.onAssigned()
     const experts = ids === undefined ? "all" : rows.map(({ name }) => name)
     yield* Audit.record(sql, "group.set", groupId, { priority, experts })
@@ -440,7 +440,7 @@ export const make = Effect.fnUntraced(function* (options: {
     for (const seq of isPaused ? group.tasks : []) {
       yield* releaseAll(sql`${itemsOf(sql, seq)} AND held_until IS NOT NULL`)
     }
-    yield* voting.contents.awaitFewer
+    yield* voting.equalItems.awaitFewer
     options.onAssigned()
     yield* Audit.record(sql, isPaused ? "group.pause" : "group.resume", groupId)
   }, write)

@@ -12,10 +12,10 @@ import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
 import type { Voters } from "../../domain/Voters.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
-import { contentOf } from "./Contents.ts"
+import { contentOf } from "./EqualItems.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
-import * as EqualItems from "./EqualItems.ts"
+import * as ExpertOrder from "./ExpertOrder.ts"
 import * as TaskReports from "./TaskReports.ts"
 import { type TaskContent, TaskRequests } from "./TaskRequests.ts"
 import { maxSearchedChars } from "../database/DeskTables.ts"
@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
         yield* sql`INSERT INTO item_text (item_id, prompt)
           SELECT ${itemIdOf(seq, 0)} + key, value FROM json_each(${texts})`
         if (group !== undefined) {
-          yield* EqualItems.mark(sql, seq)
+          yield* ExpertOrder.mark(sql, seq)
           yield* joinGroup(organization, group, {
             first_open: seq,
             votes_needed: row.prompts * votes,
@@ -141,7 +141,7 @@ const make = Effect.gen(function* () {
   })
 
   // Clients poll many tasks, so the counts of all tasks come from one query.
-  const waiting = yield* Effect.cachedWithTTL(voting.contents.waiting, "2 seconds")
+  const waiting = yield* Effect.cachedWithTTL(voting.equalItems.waiting, "2 seconds")
 
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
     // Clients get the stored answer unchanged. Reading it as text would decode the answer, only to encode it again.

@@ -71,8 +71,8 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
   // Settings and gold answers may have changed since the last run. Items that people may now judge return to the queue.
   yield* (yield* Database).write(
     Effect.gen(function* () {
-      if (options.goldAnswer !== undefined) yield* voting.contents.allowRepeatsOf(voting.requests, hasGoldAnswer)
-      yield* voting.contents.awaitFewer
+      if (options.goldAnswer !== undefined) yield* voting.equalItems.allowRepeatsOf(voting.requests, hasGoldAnswer)
+      yield* voting.equalItems.awaitFewer
     }),
   )
   yield* releaseExpired.pipe(

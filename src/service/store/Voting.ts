@@ -16,7 +16,7 @@ import type { Voters } from "../../domain/Voters.ts"
 import * as Tally from "../../domain/Tally.ts"
 import * as VotedResult from "../../domain/VotedResult.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
-import * as Contents from "./Contents.ts"
+import * as EqualItems from "./EqualItems.ts"
 import * as Decisions from "./Decisions.ts"
 import * as GuidelineVersions from "./GuidelineVersions.ts"
 import { Database } from "../database/Database.ts"
@@ -125,8 +125,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const { sql, write } = yield* Database
   const requests = yield* TaskRequests
   const webhooks = yield* Webhooks
-  const contents = yield* Contents.make
-  const lanes = yield* Lanes.make(contents)
+  const equalItems = yield* EqualItems.make
+  const lanes = yield* Lanes.make(equalItems)
   const guidelines = yield* GuidelineVersions.make
 
   /** Runs statements that may end tasks. If a task ends, wakes the webhooks, even if the caller is interrupted. */
@@ -401,11 +401,11 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const holds = yield* sql<{ item_id: number; expert_no: number }>`
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
-    yield* contents.unmarkSeen(holds)
+    yield* equalItems.unmarkSeen(holds)
     // After the cancellation, people who judged the task may judge equal items. An `unanswered` task is an exception,
     // because the next start of the service reopens the task.
     if (!unanswered) {
-      yield* contents.unmarkSeen(
+      yield* equalItems.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}
           UNION SELECT item_id, expert_no FROM voided_vote WHERE ${items}
           UNION SELECT item_id, expert_no FROM set_aside WHERE ${items}`,
@@ -440,7 +440,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     completing,
     nextCompletion,
     putBack,
-    contents,
+    equalItems,
     lanes,
     guidelines,
     requests,

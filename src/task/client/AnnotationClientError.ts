@@ -124,7 +124,8 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
         return `${this.baseUrl} is unavailable${reason.status === undefined ? "" : ` (${reason.status})`}: ${reason.detail}`
       case "Down":
         return `${this.baseUrl} has been down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${sentence(reason.detail)}. Nothing is lost: run the job again.`
-      default:
+      case "TooLarge":
+      case "UnusableAnswer":
         return reason.detail
     }
   }
@@ -148,10 +149,17 @@ export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientEr
 export const asksTooMuch = ({ reason }: AnnotationClientError, patience: Duration.Duration): boolean =>
   reason._tag === "Unavailable" && (reason.retryAfter ?? 0) > Duration.toMillis(patience)
 
+const endsAll: ReadonlyArray<AnnotationClientError["reason"]["_tag"]> = [
+  "Down",
+  "AccessDenied",
+  "ServiceBlocked",
+  "TasksRefused",
+  "NoSuchService",
+]
+
 /** Whether polls of other tasks would also fail. */
 export const endsPolling = (failure: AnnotationClientError, patience: Duration.Duration): boolean =>
-  ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
-  asksTooMuch(failure, patience)
+  endsAll.includes(failure.reason._tag) || asksTooMuch(failure, patience)
 
 /** Whether the service may be down: a timeout, a lost connection, a server error, or another server's response. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>

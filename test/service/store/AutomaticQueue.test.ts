@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Clock, Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { equalItemsOf } from "../../../src/service/store/EqualItems.ts"
+import { equalItemsOf } from "../../../src/service/store/ExpertOrder.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import type { Claim, ClaimRequest, Judged } from "../../../src/service/store/VoteQueueModel.ts"
