@@ -41,7 +41,7 @@ const requestMembers = {
   votes: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })).annotate({
       description:
-        "Number of experts who judge each prompt. Default: the service's setting. A vote counts once, for the completion that the expert chooses. If an expert ranks several completions first, these completions share the vote equally. The completion with the most votes is best. If two or more completions have equally many votes, and no other completion has more, `annotations.tie` is true. The service then counts points for these completions (Borda scores). If an expert ranks m completions, this expert gives m - r points to the completion at rank r. If completions have the same rank, each gets the mean of their points. The completion with the most points is best. If the points are equal, too, the earliest vote that chose one of these completions determines the best one. If no vote chose one of them, the completion with the lowest index is best. `annotations.agreement` is the best completion's share of the votes.",
+        "Number of experts who judge each prompt. Default: the service's setting. A vote counts once, for the completion that the expert chooses. If an expert ranks several completions first, these completions share the vote equally. The completion with the most votes is best. If several completions have the most votes, `annotations.tie` is true. The best of these tied completions is then chosen in three steps. 1. Points (Borda scores): an expert who ranks m completions gives m - r points to the completion at rank r. Completions with equal ranks get the mean of the points for the places that they fill. For example, two completions that are ranked first of three get 1.5 points each. The tied completion with the most points is best. 2. If several of them have the most points, the earliest vote that chose one of these completions determines the best one. 3. If no vote chose one of these completions, the one with the lowest index is best. `annotations.agreement` is the best completion's share of the votes.",
     }),
   ),
   group: Schema.optionalKey(
@@ -103,7 +103,7 @@ export const TaskCreated = Schema.Struct({
   status: TaskStatus,
   warnings: Schema.optionalKey(
     described(
-      "Unknown members of the request, which the service ignored (at most 100).",
+      "Fields of the request that the service does not know, and has ignored. At most 100 are listed.",
       Schema.Array(HttpApiError.ProblemIssue),
     ),
   ),
@@ -115,7 +115,7 @@ export const ServiceTaskResult = Schema.Struct({
   status: TaskStatus,
   waiting_prompts: Schema.optionalKey(
     described(
-      "Number of prompts that wait for another expert. A prompt waits if it needs more votes, but all experts who may vote have already voted on it. Unless the service allows repeated votes, a person votes on only one of several equal prompts of a group. In a task with `voters: judges`, only language models may vote. A prompt of this task waits while no language model of the service can vote on it. Absent if no prompt waits.",
+      "Number of prompts that need more votes, but that none of the service's experts can vote on. An expert votes on a prompt only once. If a group contains equal prompts, a person votes on only one of them, unless the service allows repeated votes. If a task has `voters: judges`, only language models may vote on its prompts. Absent if there is no such prompt.",
       Schema.Int.check(Schema.isGreaterThan(0)),
     ),
   ),

@@ -12,7 +12,6 @@ export const isMember = (name: string): name is Member => members.some((member) 
 /** Maps a member to its path in the service's annotations, such as `{ strength: "preference.strength" }`. */
 export type AnnotationPaths = { readonly [Name in Member]?: string | undefined }
 
-/** The returned function copies values in the annotations and in each of their votes. Invalid paths are ignored. */
 export const reader = (paths: AnnotationPaths = {}): ((annotations: Annotations) => Annotations) => {
   const parsed = members.flatMap((member) => {
     const path = paths[member]

@@ -55,7 +55,7 @@ const choices: {
   },
 }
 
-export const choiceForm = `one of ${Object.keys(choices).join(", ")}, text; or a different label for each completion, in order, such as left,right`
+export const choiceForm = `one of the words ${Object.keys(choices).join(", ")}, and text; or the labels of the completions, in order and without duplicates, such as left,right`
 
 /** Undefined if `form` is invalid. `read` returns a text for the form `text`, and an index from 0 for other forms. */
 export const choiceOf = (form: string) => {

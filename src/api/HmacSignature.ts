@@ -33,7 +33,7 @@ export interface SignatureSettings {
   readonly encoding?: "hex" | "base64" | "base64url" | undefined
   /** The text before each signature in the header, such as `sha256=` or `v1,`. Default: no text. */
   readonly prefix?: string | undefined
-  /** Name of the header with the time, such as `x-timestamp`, or the text before the time in `header`, such as `t=`. */
+  /** Name of the header with the time, such as `x-timestamp`; or the text before the time in `header`, such as `t=`. */
   readonly timestamp?: string | undefined
   /** Form of the time: seconds (`s`) or milliseconds (`ms`) since 1970, or RFC 3339 (`iso`). Default `s`. */
   readonly unit?: "s" | "ms" | "iso" | undefined
@@ -144,7 +144,7 @@ export const validate = Effect.fnUntraced(function* (
   for (const name of ["id", "timestamp", "url"] as const) {
     const isSigned = signed.includes(`{${name}}`)
     if (isSigned && settings[name] === undefined) return yield* wrong(name, `required, because {${name}} is signed`)
-    // An unsigned id still identifies repeated deliveries. An unsigned time would not protect against replays.
+    // An unsigned id is allowed: it still identifies repeated deliveries. An unsigned time would not prevent replays.
     if (!isSigned && settings[name] !== undefined && name !== "id") {
       return yield* wrong(
         name,

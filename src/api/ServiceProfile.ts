@@ -51,8 +51,9 @@ export interface ServiceSettings extends ItemLimits {
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
-   * Which of the members `group`, `votes`, and `voters` the service accepts in a task's request. `"declared"`: the
-   * members that the service's OpenAPI document declares; none if the document is not read (see `idempotencyKey`).
+   * The fields among `group`, `votes`, and `voters` that the service accepts in a request to create a task.
+   * `"declared"`: the fields that the service's OpenAPI document declares. `idempotencyKey` says when prefstream reads
+   * this document. If prefstream does not read the document, no such field is sent.
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
   /**

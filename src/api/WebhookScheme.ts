@@ -58,7 +58,7 @@ export const settingsOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<HmacSignature.SignatureSettings, WebhookSignature.InvalidWebhookSetting> {
   if (!Predicate.isString(scheme)) return scheme
   if (isName(scheme)) return schemes[scheme]
-  const problem = `unknown scheme ${JSON.stringify(scheme)}${didYouMean(scheme, names)}: expected ${names.join(", ")}, or settings`
+  const problem = `unknown scheme ${JSON.stringify(scheme)}${didYouMean(scheme, names)}: expected ${names.join(", ")}, or the settings of a custom scheme`
   return yield* new WebhookSignature.InvalidWebhookSetting({ setting: "scheme", problem })
 })
 

@@ -86,7 +86,7 @@ export const requireHeaders = (headers: DeliveryHead["headers"], names: Readonly
   const hint =
     others.length === 0
       ? ""
-      : `; its headers include ${others.slice(0, 5).join(", ")}. Check that the service uses this signature scheme`
+      : `. The delivery has ${others.slice(0, 5).join(", ")}. Check that the service signs with the scheme ${scheme}`
   return refuse("header_missing", `it lacks ${missing.join(", ")}, which the scheme ${scheme} requires${hint}`)
 }
 

@@ -30,7 +30,7 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
       const result = yield* fill(next)
       yield* syncFolders(next)
       yield* ensureReplaceable(place)
-      // The renames are uninterruptible: after an interruption, `settle` could run during a rename.
+      // Without `uninterruptible`, an interruption could start the clean-up (`settle`) while a rename is in progress.
       yield* swap(partial, place).pipe(about(place), Effect.uninterruptible)
       return result
     }, Effect.scoped),

@@ -116,7 +116,7 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
             "A tool call is rendered as text, with the tool's name in brackets above the arguments. `tools` is JSON text, which TRL reads.",
           ]
         : [
-            "In Parquet, all messages have the same members. If a message has no value for a member, such as `tool_calls`, the member is null. The `arguments` of a tool call are JSON text, because each tool has different arguments. For chat templates, `as_messages` removes the nulls and parses the arguments. `tools` is JSON text, which TRL reads.",
+            "In Parquet, all messages have the same fields. If a message has no value for a field, such as `tool_calls`, the field is null. The `arguments` of a tool call are JSON text, because tools differ in the names of their arguments. The function `as_messages` above removes the nulls and parses the JSON text, as chat templates require. `tools` is JSON text, which TRL reads.",
           ]),
     ...(formats.length === 0
       ? []

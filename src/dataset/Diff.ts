@@ -134,7 +134,7 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/** Finds the experts with votes in `a` who are missing in `b`. Finds none if all are missing: pseudonyms may differ. */
+/** Finds the voters of `a` who are missing in `b`. Finds none if all are missing: `b` may use other pseudonyms. */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))
@@ -231,7 +231,7 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     yield* Effect.yieldNow
   }
 
-  // Records contain only hashes, so the files that contain the examples are read again.
+  // `records` contains hashes instead of texts. The texts of the examples are read from the files again.
   const shown = Object.values(items.tallies).flatMap(({ drawn }) =>
     drawn.flatMap(({ a, b }) => [a ?? [], b ?? []].flat()),
   )

@@ -1,4 +1,4 @@
-/** Matches the pairs of an item: equal pairs first, then pairs with the same choice, then pairs with the same texts. */
+/** Matches an item's pairs in two datasets: first equal rows, then equal choices, and then opposite choices. */
 import { inputColumns } from "../domain/PreferencePair.ts"
 
 /** Positions in a record. `low` is the smaller and `high` the larger of the hashes of `chosen` and `rejected`. */

@@ -54,7 +54,7 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
-    // Chosen completions come first in `rows`. Index 0 for all prompts would put them first in the output, too.
+    // Chosen completions come first in `rows`. An index that varies by prompt mixes chosen and rejected completions.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!

@@ -134,7 +134,7 @@ export interface Pushed {
   readonly url: string
   /** The commit of this push, or the newest commit if the repository already had the dataset. */
   readonly commit: string
-  /** Whether nothing was committed, because the repository already had this dataset. */
+  /** Whether the repository already had this dataset. In this case, nothing was committed. */
   readonly unchanged: boolean
   /** Number of preference pairs. */
   readonly rows: number
@@ -185,7 +185,7 @@ const timedFetch =
   }
 
 const client = Effect.tryPromise({
-  // Because of this `catch`, bundlers accept that the package is not installed.
+  // Without this `catch`, bundlers would report an error if the package is not installed.
   try: () =>
     import("@huggingface/hub").catch((cause) => {
       throw cause

@@ -54,7 +54,7 @@ export const check = Effect.fnUntraced(function* (
       findings.add({
         file: `formats/${format}`,
         expected: "a built-in format, or a custom format in the option `formats`",
-        found: "a custom format that the option does not contain, so its rows were not checked",
+        found: "an unknown format, so the rows in this folder were not checked",
         severity: "warning",
       })
       continue
@@ -251,7 +251,7 @@ const checkTrainerFile = Effect.fnUntraced(
       }),
     ).pipe(Effect.mapError(ReadBack.unreadable))
     for (const { first, rows } of warnings.values()) {
-      const description = `${first.found} (${plural(rows, "no other row has this problem", `the first of ${rows} rows with this problem`)})`
+      const description = `${first.found} (${plural(rows, "the only row with this problem", `the first of ${rows} rows with this problem`)})`
       findings.add({ ...first, file: file.path, found: description })
     }
   },

@@ -30,7 +30,7 @@ export const names = Struct.keys(fields)
 
 export const columns = {
   strength: described(
-    "How much better `chosen` is than the other completions: the mean strength of the votes for `chosen`. 1 is the smallest difference. Null if no vote for `chosen` has a strength, or if `chosen` is not the best completion of its item (in pairs from a ranking).",
+    "How much better `chosen` is than the other completions: the mean of the strengths in the votes for `chosen`. The smallest difference has the strength 1. Null if no vote for `chosen` has a strength. In pairs from a ranking, also null if `chosen` is not the best completion of its item.",
     Schema.NullOr(Schema.Finite),
   ),
   all_bad: described(
@@ -82,7 +82,7 @@ const mean = (numbers: ReadonlyArray<number>): number =>
 export const combined: { readonly [Name in keyof typeof fields]: string } = {
   strength: "is the mean strength of the votes for the best completion",
   all_bad: "is true if more than half of the votes say that no completion is good enough",
-  edited: "is the edited text of the first vote for the best completion with an edit",
+  edited: "is the first edited text in the votes for the best completion",
   aspects: "has mean ratings",
 }
 

@@ -65,7 +65,7 @@ export interface AuditPolicy {
 export interface AuditPolicies {
   /**
    * The answer that counts as right. `gold`: the known answer of the item. `people`: the answer that most people chose.
-   * For `people`, each person's vote is left out once, and the majority of the other people's votes is the reference.
+   * For `people`, each person is left out in turn, and the majority of the other people is the reference.
    */
   readonly reference: "gold" | "people"
   /** Number of compared items. If there are fewer than 10, differences have no interval. */

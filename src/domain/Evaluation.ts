@@ -59,7 +59,7 @@ export interface Evaluation {
     /** Probability that two different votes on the same pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
-  /** Number of pairs not in `votes`, because the dataset does not say how many of their votes are ties. Absent if 0. */
+  /** Number of pairs with several votes but no `decided_votes`, which `votes` therefore leaves out. Absent if 0. */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>
@@ -71,7 +71,7 @@ export interface Evaluation {
     /** The mean of −ln p, where p is the predicted probability of a pair's chosen completion. A coin toss has 0.693. */
     readonly log_loss: number | null
   }
-  /** Pairs whose rejected completion has the higher score; items with such a pair; and such items that have tools. */
+  /** Counts the pairs whose rejected completion has the higher score, their items, and those items that have tools. */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, those with the greatest differences, the greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>

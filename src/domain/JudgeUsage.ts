@@ -1,7 +1,7 @@
 /**
- * The costs of a language model's vote, undefined without prices. A vote can use cached answers to requests that an
- * earlier vote has paid for. `whole` includes these requests, and `paid` does not. `paid` also includes earlier
- * requests that led to no vote.
+ * The costs of a language model's vote; undefined without prices.
+ * - `paid`: the new requests for this vote, and earlier requests that led to no vote.
+ * - `whole`: the new requests for this vote, and requests of another vote whose cached answers this vote used.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"

@@ -56,6 +56,6 @@ export interface Judgment extends LedgerItem {
 
 /** An item with all of its judgments. All judgments are of the same prompt and completions. */
 export interface JudgedItem extends LedgerItem {
-  /** One judgment per task, or one per vote if tasks ask for several votes, in the order of the votes. */
+  /** One judgment per task, or one per vote if a task asks for several votes. They are in the order of the votes. */
   readonly judgments: Arr.NonEmptyReadonlyArray<Judgment>
 }

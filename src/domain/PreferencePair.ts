@@ -39,7 +39,7 @@ const struct = Schema.Struct({
     number,
   ),
   decided_votes: described(
-    "Number of votes that prefer `chosen` to `rejected`, or `rejected` to `chosen`. Votes that rank both equally do not count. Votes for a third completion count only if they have a ranking. Null if the item has one vote.",
+    "Number of votes that prefer `chosen` to `rejected`, or `rejected` to `chosen`. A vote with a ranking counts unless it ranks both equally. A vote without a ranking counts if it is for one of the two. Null if the item has one vote.",
     Schema.NullOr(Schema.Int),
   ),
   ...Assessment.columns,

@@ -35,7 +35,7 @@ const itemOf = (text: typeof WellFormedText) => {
     ),
   ])
   const completions = Schema.Array(text).check(
-    // Comparing is several times faster than a Set, which hashes each text completely.
+    // Comparing texts is several times faster than building a `Set`, which hashes each text completely.
     Schema.makeFilter((completions) => {
       const first = completions.find((completion) => !isBlank(completion))
       if (!completions.every((completion) => completion === first || isBlank(completion))) return undefined
@@ -94,7 +94,7 @@ export interface SourceItem {
   readonly completionOrigins?: ReadonlyArray<Origin> | undefined
   /** Paths of the lists in the metadata that have one element per completion. */
   readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
-  /** The JSON texts of the record. Absent if `JSON.stringify` would write other texts. @internal */
+  /** The item's texts as JSON, copied from the input. Absent if `JSON.stringify` might write other JSON. @internal */
   readonly texts?: ItemTexts | undefined
   /** The item's identity; absent if the source does not know it. @internal */
   readonly identity?: ItemIdentity | undefined

@@ -31,7 +31,7 @@ export const Aspect = Schema.Struct({
 })
 export type Aspect = typeof Aspect.Type
 
-/** A rubric cannot require `all_bad` or `flags`: an expert who marks nothing has already answered no. */
+/** `all_bad` and `flags` cannot be required, because an expert answers no by leaving them unmarked. */
 const required = Schema.Array(Schema.Literals(["strength", "edit", "rationale"]))
 
 export const Rubric = Schema.Struct({

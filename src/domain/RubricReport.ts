@@ -38,7 +38,7 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** Items with an answer to "Are all completions bad?", and items on which over half of all votes answer yes. */
+  /** `answered`: items with an answer to "Are all completions bad?". `items`: items with over 50% of votes for yes. */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** `items`: items with an edited best completion. `length_change`: characters after the edit minus those before. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }

@@ -39,13 +39,13 @@ export interface SpendingReport {
   readonly committed: VotesCost
   /** The number of votes and the money that the budget still allows. Null without a budget. */
   readonly left: VotesCost | null
-  /** Votes beyond the budget: for new items of the last run, for unsent tasks, or for items that need more votes. */
+  /** Needed votes beyond the budget: on the last run's new items, in unsent tasks, and on items with too few votes. */
   readonly over_budget: VotesCost & { readonly items: number }
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null
   /**
-   * Estimated cost of the results on items with a known answer, divided by the number of right votes. Each result has
-   * the mean cost of its expert's kind. Null if no vote is right.
+   * Estimated cost of the results on items with a known answer, divided by the number of right votes. A result is
+   * assumed to cost the mean price of a vote by its kind of expert, such as `judge`. Null if no vote is right.
    */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */

@@ -74,7 +74,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether each vote agrees with most others. Undefined if the others tie, or if the vote ranks several texts first. */
+/** Whether each vote chose the others' favorite. Undefined if the others tie, or the vote ranks several texts first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,

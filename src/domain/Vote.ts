@@ -66,7 +66,7 @@ export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "
   readonly judged_at?: string | number
 }
 
-/** One vote in a list. If one of these members is invalid, prefstream does not read the list. */
+/** A vote in a list. If one of these fields has an invalid value, prefstream does not read the list. */
 const Listed = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),

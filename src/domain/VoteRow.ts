@@ -42,7 +42,7 @@ export const VoteRowSchema = Schema.Struct({
   is_gold: Schema.Boolean,
   /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),
-  /** The item's flags in this task, and problems marked in votes. Of several rows, perhaps only the first has them. */
+  /** The item's flags in this task, and problems marked in votes. Later rows of the same task may have no flags. */
   flags: list(Schema.Unknown),
   /** A lead's decision in this task. If the task has several rows, the decision may be in the first row only. */
   decision: Schema.NullOr(Decision),

@@ -46,7 +46,7 @@ export const VotedAnnotations = Schema.Struct({
   ),
   kind: Schema.optionalKey(
     described(
-      "The kind of expert (`judge` or `person`) whose votes are still missing. Absent if no vote is missing, or if experts of several kinds may give the missing votes.",
+      "The kind of expert, `judge` or `person`, who must give the missing votes. Present if votes are missing, and experts of only one kind may give these votes.",
       Schema.String,
     ),
   ),

@@ -9,7 +9,7 @@ const kinds = {
   405: "wrongAddress",
   407: "blocked",
   408: "timeout",
-  // The first request with this key is still in flight, or another client changed the resource.
+  // An earlier request with the same idempotency key has not ended, or another client has changed the same data.
   409: "conflict",
   410: "notFound",
   413: "tooLarge",

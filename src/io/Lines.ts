@@ -46,7 +46,7 @@ export const fromBytes = (file: string, options?: LinesOptions) => split(() => n
 
 const LF = 10
 
-/** Long lines are decoded one by one. In a joint text, one character beyond Latin-1 doubles the memory of all lines. */
+/** Longer lines get one string each: in a joint string, one character outside Latin-1 doubles the memory of all. */
 const minLongLine = 1024
 
 /** A caller must call `skip` for each line that it does not push, so that line numbers stay right. */

@@ -9,7 +9,7 @@ export const Wording = Context.Reference<(reason: string) => string>("prefstream
 
 export const of = (name: string): string => `\`${name}\``
 
-/** Marks a list in `completions` with the word `path`, because the command line has another flag for a list. */
+/** If `completions` is a list, the text is `completions path`: `cli/output/Flags` makes `--completion-path` of it. */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 

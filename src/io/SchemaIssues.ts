@@ -46,7 +46,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 
 export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem> =>
   format(issue).issues.map(({ message, path }) => ({
-    // For unions and JSON, Effect calls neither hook, and writes messages such as `Expected number | null, got "B"`.
+    // The hooks above do not run for unions and JSON. Effect's own message is `Expected number | null, got "B"`.
     message: message.replace(
       /^Expected (.+?), got (.*)$/s,
       (_, types: string, value: string) =>

@@ -17,7 +17,7 @@ const isLarge = (): boolean =>
 /** The limits apply to the whole process, so call this in a program, not in a library. */
 export const limitGrowth = (): void => {
   setFlagsFromString(`--heap-growing-percent=${growingPercent}`)
-  // V8 enlarges the space for new objects only during a collection. Its size is checked after each collection.
+  // V8 enlarges the space for new objects only during garbage collections. This code checks the size after each one.
   const collections = new PerformanceObserver(() => {
     if (!isLarge()) return
     collections.disconnect()

@@ -179,7 +179,7 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /** The query changes only the session with this process id. In other sessions, it returns no rows. */
+    /** If the id of the backend process differs from this id, the query changes no settings, and returns no rows. */
     readonly process?: number | undefined
   } = {},
 ) => sql`

@@ -7,6 +7,6 @@ export const create = (path: string, access = mode): void => {
   try {
     closeSync(openSync(path, "wx", access))
   } catch {
-    // The file may exist already. Any other error occurs again when the caller opens the file.
+    // An existing file stays as it is. Any other error occurs again when the caller opens the file.
   }
 }

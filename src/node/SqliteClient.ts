@@ -242,7 +242,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/** A streamed query holds the connection: a statement for each of its rows waits forever, except in a transaction. */
+/** A streamed query holds the connection. Outside a transaction, running a statement per row causes a deadlock. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

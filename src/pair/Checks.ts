@@ -1,6 +1,6 @@
 /**
- * The quality checks of a dataset. Some checks can drop items, such as items without a rationale. The value of the
- * check still counts these items. Otherwise, the value would always pass. A check with a threshold fails if there is
+ * The quality checks of a dataset. Some checks can drop items, such as items without a rationale. Dropped items still
+ * count when the check is measured. Otherwise, the check would always pass. A check with a threshold fails if there is
  * nothing to measure. To add a check, compute the value in `Curation`, and define the check here.
  */
 import { Result, Schema, Struct } from "effect"
@@ -171,7 +171,7 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   }
 }
 
-// Every object inherits a function `valueOf`. A check has one of its own.
+// `Object.hasOwn` is necessary, because every object inherits a function `valueOf`.
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&

@@ -189,7 +189,7 @@ export const make = Effect.fnUntraced(function* (
     isDropping ? undefined : duplicates.add,
     (ordinal) => duplicatesOfFirstPass?.isDuplicate(ordinal) === true,
   )
-  // The first pass only collects prompts, so that near-duplicates are known before the second pass leaves them out.
+  // The first pass collects all prompts, to find near-duplicates. The second pass leaves out the near-duplicates.
   const firstPass = makeState(
     { ...options, drop: drop.filter((name) => name !== "near-duplicates") },
     { ...context, languageShare: 0 },
@@ -265,7 +265,7 @@ const makeState = (
   const missingTally = makeTally()
   const copiedTally = makeTally()
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Results with fewer votes than requested. `short` counts results with a list of votes, `missing` the others. */
+  /** Results with fewer votes than requested: in `short`, results with a list of votes; in `missing`, without one. */
   const missing = { results: 0, votes: 0 }
   const short = { results: 0, votes: 0 }
   let repeatedVotes = 0

@@ -44,7 +44,7 @@ const ownNamed: typeof named = (settings, strategy) => {
   return own
 }
 
-/** The settings of a built-in strategy determine its pairs. Custom code can change while its settings stay the same. */
+/** A built-in strategy makes the same pairs from the same settings. The code of a custom strategy can change. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
@@ -130,8 +130,8 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
 )
 
 /**
- * Pairs the best completion with one of the rest, drawn by `seed` (an integer), the item's id, and the texts. Other
- * items and the order of the completions have no effect.
+ * Pairs the best completion with one of the rest, drawn by `seed` (an integer), the item's id, and the texts. The draw
+ * does not depend on other items, or on the order of the completions.
  */
 export const bestAgainstOne = (seed = 0) =>
   ownNamed({ strategy: "best-against-one", seed }, (judgment) => {

@@ -28,7 +28,7 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/** A timer does not advance while the machine sleeps. A due run therefore starts at most this long after wake-up. */
+/** Maximum length of a timer. Timers stop during sleep, so a missed run starts at most this long after wake-up. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
 const maxLateMillis = Duration.toMillis("1 minute")

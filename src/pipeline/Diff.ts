@@ -1,7 +1,7 @@
 /**
  * Compares two datasets. Reads the ledgers and the settings of their jobs to explain the differences. The reason
- * `vote_no_longer_counted` means that an expert who voted on the item has votes in dataset A, but none in dataset B.
- * The vote was not necessarily voided: a ledger does not record this.
+ * `vote_no_longer_counted` means: an expert voted on the item and has votes in dataset A, but no vote on any item in
+ * dataset B. The expert's votes were not necessarily voided: a ledger does not record this.
  */
 import { Effect, Option, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"

@@ -125,13 +125,13 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
   const unmatched = { items: ids.length, first: ids.slice(0, 5) }
   if (evaluation.pairs === 0 && evaluation.unscored > 0) {
     const other = ids.length === 0 ? "" : `, found ${count(ids.length, "item")}, such as ${unmatched.first.join(", ")}`
-    const problem = `no pair of the dataset has scores: expected records with an item_id and completion indices from the dataset${other}`
+    const problem = `the scores match no pair of the dataset: expected records with the item_id and completion indices of its pairs${other}`
     return yield* new ScoreFile.ScoresInvalid({
       place: typeof scores === "string" ? scores : ScoreEndpoint.placeOf(scores.url),
       problem,
     })
   }
   if (items !== undefined) yield* items.write
-  // If one split is read, the scores of other splits are not an error, and `unmatched` is left out.
+  // If `split` is set, items of other splits may have scores. Therefore, the evaluation does not list unmatched items.
   return ids.length === 0 || split !== undefined ? evaluation : { ...evaluation, unmatched }
 }, Effect.scoped)

@@ -225,7 +225,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       const other = formatNames.find((name) => name === `${format}-conversational`)
       if (rows === 0 && omitted.count > 0) {
         const [one] = omitted.first
-        yield* Effect.logWarning(`${format} cannot represent any pair: ${one?.field}: ${one?.reason}`)
+        yield* Effect.logWarning(`no pair can be written as ${format}. First problem (${one?.field}): ${one?.reason}`)
       } else if (isText && withSystem > 0) {
         yield* Effect.logWarning(
           `${format} writes a prompt as one text. In ${count(withSystem, "pair")}, this text includes the system message, below a line with [system]${other === undefined ? "" : `. For separate messages, use the format ${other}`}`,

@@ -38,7 +38,7 @@ const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): 
     service > 0 && `the service's choice${service === items ? "" : ` (${number(service)})`}`,
     lead > 0 && `a lead's decision${lead === items ? "" : ` (${number(lead)})`}`,
   ].filter((way) => way !== false)
-  return `${ways.join(" or ")} counts${different === 0 ? "" : `. On ${count(different, "item")}, the choice that counts is not the majority's choice`}`
+  return `the final choice is ${ways.join(" or ")}${different === 0 ? "" : `. On ${count(different, "item")}, the final choice differs from the choice of the majority`}`
 }
 
 const methodsOf = (
@@ -62,7 +62,7 @@ const methodsOf = (
       text: sentences(
         `${count(judged, "item")} ${plural(judged, "was", "were")} judged with ${count(votes, "vote")}${who === "" ? "" : ` from ${who}`}.`,
         agreement.items > 0 &&
-          `On ${count(agreement.items, "item")} with several votes, ${choiceBy(agreement)}. On average, ${percent(agreement.mean_agreement ?? 0)} of the votes on an item are for this choice.${agreement.free_marginal_kappa === null ? "" : ` Randolph's free-marginal kappa is ${rounded(agreement.free_marginal_kappa)}.`}`,
+          `On ${count(agreement.items, "item")} with several votes, ${choiceBy(agreement)}. On average, ${percent(agreement.mean_agreement ?? 0)} of the votes on an item are for the final choice.${agreement.free_marginal_kappa === null ? "" : ` Randolph's free-marginal kappa is ${rounded(agreement.free_marginal_kappa)}.`}`,
         gold.accuracy !== null &&
           `Of ${count(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were correct (ties are not counted).`,
       ),
@@ -88,8 +88,8 @@ const methodsOf = (
             title: "Splits",
             text: `${
               split_groups === null
-                ? "A hash of the normalized prompt determines the split of an item. A near-duplicate of an earlier item, as found by MinHash, is in the split of the earlier item"
-                : `Items with the same \`${split_groups.field}\` are in one split. Near-duplicates, as found by MinHash, are also in one split`
+                ? "A hash of the normalized prompt determines the split of an item. If MinHash finds that an item is a near-duplicate of an earlier item, both are in the split of the earlier item"
+                : `All items with the same \`${split_groups.field}\` are in one split. If MinHash finds that two items are near-duplicates, both are in one split`
             }. Sizes of the splits: ${splits.map(({ items, split }) => `${split} ${count(items, "item")}`).join(", ")}.`,
           },
         ]),

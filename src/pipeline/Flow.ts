@@ -28,8 +28,8 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // A run with `once` chooses items for further votes at its start. Any other run chooses them after all results
-      // have arrived. Therefore, an interrupted and restarted run makes the same choice.
+      // A run with `once` chooses items for further votes at its start. Any other run waits for all results before it
+      // chooses, because its choice must not depend on whether the run was interrupted and restarted.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),

@@ -55,7 +55,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
-  /** Items, and their tasks, that waited at the last poll for an expert who has not yet judged the item. */
+  /** Items, and their tasks, for which the last poll found no expert: all experts with permission had judged them. */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
   /** Items, and their tasks, that no judge (a language model) of the service could vote on at the last poll. */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
@@ -90,7 +90,7 @@ export interface JobStatus extends RunReport.RunReport {
   }>
   /** The limits that all workers share for their requests. */
   readonly request_budget: {
-    /** Workers reserve times for their requests in advance. The first free time is this many seconds from now. */
+    /** Workers reserve a sending time for each request. All times in the next `reserved_seconds` seconds are taken. */
     readonly reserved_seconds: number
     /** Share of the request rate that is allowed now, 0 to 1. An overloaded service lowers it for half a minute. */
     readonly rate_share: number

@@ -23,7 +23,7 @@ export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions, Res
 
 /** A leaderboard of the items with the same value in a metadata field. */
 export interface LeaderboardGroup {
-  /** The items' value in the metadata field, as JSON if it is not text. Null if the items have no value. */
+  /** The metadata field's value in all items of the group, as JSON if it is not text. Null if the items have none. */
   readonly group: string | null
   /** Number of items, including items without models. */
   readonly items: number

@@ -8,8 +8,8 @@ import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
 const advice = (group: string | undefined): string =>
   group === undefined
-    ? "If you create a new ledger, and the earlier tasks have a group at the service, set `group` to the name of this group. A service that honors Idempotency-Key then returns the earlier tasks, and does not bill them again"
-    : `If you create a new ledger, keep all other settings, and set \`group: ${JSON.stringify(group)}\`. The tasks of the last run have this group. A service that honors Idempotency-Key then returns these tasks, and does not bill them again`
+    ? "With a new ledger, also set `group` if the earlier tasks were sent with a group: use the name of this group. A service that honors Idempotency-Key recognizes the earlier tasks, and does not bill them again"
+    : `With a new ledger, keep all other settings, and set \`group: ${JSON.stringify(group)}\`, which is the group of the last run's tasks. A service that honors Idempotency-Key recognizes these tasks, and does not bill them again`
 
 /** An earlier run used the job folder, but the ledger has no record of the job. */
 export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {

@@ -1,6 +1,6 @@
 /**
- * Predicts what a run would do. Sends and records nothing. If items may get further votes, the totals are ranges. Items
- * that the budget does not allow count only in `over_budget`. Tasks that `resubmit` would send again are not counted.
+ * Predicts what a run would do. Sends and records nothing. Totals are ranges if later rounds may add votes on an item.
+ * Items beyond the budget are in `over_budget`, and in no other count. Tasks that `resubmit` selects are not counted.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"

@@ -119,7 +119,7 @@ const missingModels = Ledger.use((ledger) =>
         models === undefined
           ? []
           : [
-              "the items in this run name no models, unlike items in an earlier run: in the dataset, pairs from the new items have neither chosen_model nor rejected_model",
+              "the items in this run name no models, unlike items in an earlier run. In the dataset, the new items' pairs will have no chosen_model and no rejected_model",
             ],
     }),
   ),

@@ -68,7 +68,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       Effect.fnUntraced(function* ({ items }) {
         const table = planned > items ? yield* SplitTable.ofDataset(directory, manifest) : undefined
         if (table !== undefined) {
-          const actual = `votes on ${items} items. The splits depend on all planned items, and were therefore read from the dataset`
+          const actual = `votes on ${items} items. The splits cannot be computed without the other items: the splits of the dataset were used`
           add(Manifest.fileName, `votes on all ${planned} planned items`, actual, "warning")
         }
         const plannedFacts = { tools: manifest.tools === true, table }

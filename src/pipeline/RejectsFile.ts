@@ -1,8 +1,8 @@
 /**
  * The rejects file, which is complete or absent. It has one JSON object per line, in this order:
- * - rejected records of the last run that read input
- * - items of this run's campaign whose votes were all refused or given up, once each
- * - rejected records of earlier runs, unless a later run has read the same file
+ * - records rejected by the last run that read input
+ * - items of this run's campaign whose tasks were all refused by the service or given up; an item has one line
+ * - records that earlier runs rejected, except records of files that a later run has read
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import { toJson } from "../domain/PromptItem.ts"

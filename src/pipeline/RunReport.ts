@@ -32,7 +32,7 @@ export type RunStatus =
 
 /** Counts of earlier runs. Files that a later run has read again do not count. */
 export interface EarlierCounts {
-  /** Records that earlier runs read. A run is left out if a later run has read one of its files again. */
+  /** Records that earlier runs read, in total. If a later run reads a file of a run again, the total omits that run. */
   readonly read: number
   /** Rejected records of earlier runs, except from files that were read again later. `rejects.jsonl` lists them. */
   readonly rejected: number
@@ -209,8 +209,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
   const input = campaign === null ? tasks : progress.inputOf(campaign)
   const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + input[state].items, 0)
-  // If the run read all items of its campaign, and each item has one vote, the run and the campaign have equal counts.
-  // The counts of the campaign are already known, so the slow query `count` is skipped.
+  // The run covers its campaign if it read all items of the campaign, and each item has one vote. The counts of the
+  // campaign, in `input`, are the counts of such a run. The slow query `count` is not needed.
   const coversCampaign =
     readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>

@@ -6,7 +6,7 @@ import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/** The default grace time lets requests reach their timeout, because an interrupted request may have created a task. */
+/** The default grace time is longer than a request can take. A request that is cut off may have created a task. */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
@@ -69,8 +69,8 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
   )
 
 /**
- * Runs `effect`. When `stop` succeeds, the effect is interrupted. Uninterruptible work can still finish until the grace
- * time is over or `abandon` succeeds. If the effect has not ended when `until` returns, `exit` is undefined.
+ * Runs `effect`, and interrupts it when `stop` succeeds. Waits for work that cannot be interrupted, at most until the
+ * grace time is over or `abandon` succeeds. If the effect has not ended by this time, `exit` is undefined.
  */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,

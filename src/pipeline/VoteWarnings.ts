@@ -1,4 +1,4 @@
-/** Warns about votes and results that count differently than a reader may expect. */
+/** Warns about votes and results that count in a way the user may not expect. */
 import { Effect } from "effect"
 import { count, excerpt, plural } from "../io/Values.ts"
 import type { ExpertRow } from "../domain/QualityReport.ts"
@@ -23,22 +23,22 @@ export const log = Effect.fnUntraced(function* ({
 }: CurationReport) {
   for (const { expert, gold_right, gold_votes, reliability } of experts.filter(isOverrated)) {
     yield* Effect.logWarning(
-      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}. This estimate is too high, because other experts make the same mistakes. It affects weighted votes: \`aggregate: "dawid-skene"\` and \`Pipeline.leaderboard({ weighted: true })\`. Remove the votes of ${expert === null ? "experts without a name" : "this expert"}, or add more gold items`,
+      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}. This estimate is too high: other experts make the same mistakes. The settings \`aggregate: "dawid-skene"\` and \`Pipeline.leaderboard({ weighted: true })\` weight votes by this estimate. Remove the votes of ${expert === null ? "experts without a name" : "this expert"}, or add more gold items`,
     )
   }
   if (unread !== undefined) {
     yield* Effect.logWarning(
-      `in ${unread.count} ${plural(unread.count, "result")} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments in an unknown format, so each result counts as one vote. To have all judgments counted, the service must list them in \`annotations.votes\` (see src/service/README.md)`,
+      `in ${unread.count} ${plural(unread.count, "result")} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but its format is unknown. Each of these results counts as one vote. If all judgments should count, the service must list its judgments in \`annotations.votes\` (see src/service/README.md)`,
     )
   }
   if (missing.votes > 0) {
     yield* Effect.logWarning(
-      `${missing.results} ${plural(missing.results, "result lacks", "results lack")} a total of ${count(missing.votes, "requested vote")}. The cost includes the missing votes. Ask the provider of the service to list all votes in \`annotations.votes\`, or to bill fewer votes`,
+      `${count(missing.results, "result")} ${plural(missing.results, "has", "have")} fewer votes than requested: ${count(missing.votes, "vote is", "votes are")} missing. The cost of the job includes the missing votes. Ask the provider of the service to list all votes in \`annotations.votes\`, or to bill fewer votes`,
     )
   }
   if (short.votes > 0) {
     yield* Effect.logWarning(
-      `${short.results} ${plural(short.results, "result lacks", "results lack")} a total of ${count(short.votes, "requested vote")}, because experts gave no answer. The cost includes these votes. The service's log shows why the experts gave no answer`,
+      `${count(short.results, "result")} ${plural(short.results, "has", "have")} fewer votes than requested, because experts gave no answer: ${count(short.votes, "vote is", "votes are")} missing. The cost of the job includes the missing votes. The service's log shows why the experts gave no answer`,
     )
   }
   if (repeatedVotes > 0) {
@@ -50,7 +50,7 @@ export const log = Effect.fnUntraced(function* ({
   if (service > 0) {
     const dropped = lost.find(({ reason }) => reason === "against_votes")?.count ?? 0
     yield* Effect.logWarning(
-      `on ${service} ${plural(service, "item")}, the service's choice differs from the majority of the votes. An item is left out if more votes are against the service's choice than for it (${count(dropped, "item")}). To let the votes decide, use \`aggregate: "dawid-skene"\``,
+      `on ${service} ${plural(service, "item")}, the service's choice differs from the majority of the votes. If the votes against the service's choice outnumber the votes for this choice, the dataset leaves out the item (${count(dropped, "item")}). To let the votes decide, use \`aggregate: "dawid-skene"\``,
     )
   }
 })

@@ -1,4 +1,4 @@
-/** Fails if a worker with due tasks sends no requests for `limit`, or if only other workers get answers. */
+/** Fails if, for `limit`, a worker with due tasks sends no requests, or gets no answers while other workers do. */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -13,7 +13,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
   override get message() {
     const time = Duration.format(Duration.seconds(Math.round(this.millis / 1000)))
     const what = this.hasSent
-      ? `for ${time}, the service has answered other workers, but not this one`
+      ? `the service has not answered this worker for ${time}, but has answered other workers`
       : `for ${time}, nothing was sent or polled, although tasks are due`
     return `${what}: this worker exits, and other workers take over its part of the job`
   }
@@ -25,7 +25,7 @@ export const stallLimit = Duration.minutes(10)
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-// A worker has stalled if another worker got an answer this much later. If no worker did, the service may be down.
+// Another worker's last answer must be this much newer than this worker's. Otherwise, the service may be down.
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {

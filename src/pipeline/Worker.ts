@@ -113,7 +113,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** Number of renewals that take longer than one lease. A worker that has lost a part stops within one lease. */
+  /** This many renewals take longer than a lease. A worker that has lost a part stops its work on it within a lease. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
@@ -211,7 +211,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // The last layer is closed first. Thus, other workers take this worker's parts before the last requests finish.
+  // Built last, `singletons` is closed first: other workers take its parts before this worker's requests finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)
@@ -241,7 +241,7 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
   if (location._tag === "File") {
     return yield* new LedgerLocation.LedgerLocationError({
       message:
-        "a worker needs a PostgreSQL ledger, which several machines can reach: set it to postgres://user@host/database",
+        "a worker needs a PostgreSQL ledger, which several machines can reach: set `ledger` to postgres://user@host/database",
     })
   }
   const { url } = location

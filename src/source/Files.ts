@@ -101,7 +101,7 @@ export const openInput = Effect.fnUntraced(function* (
   )
   const mayNameModels = layout.reads === "parts" && layoutOptions.model === undefined && fileModels.size > 1
   const modelNote = mayNameModels
-    ? "; models are named after the files, unless the number of completions per prompt often differs between files"
+    ? "; each file counts as one model, named after the file. If files often have different numbers of completions for a prompt, models stay unknown"
     : ""
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),

@@ -1,8 +1,8 @@
 /**
  * Writes that arrive during a commit share the next transaction. A write is durable when its effect succeeds. If the
- * transaction fails, all its writes fail, and none is stored. There is one exception: if the disk fails after the
- * commit, the failed writes may be stored. Deadlocks and serialization errors are retried up to 5 times. A queued write
- * runs before the scope closes, even if nobody waits for it.
+ * transaction fails, all its writes fail, and none is stored. One exception: the writes may be stored if the disk
+ * fails after the commit. Deadlocks and serialization errors are retried up to 5 times. A queued write runs before the
+ * scope closes, even if nobody waits for the write.
  */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -106,15 +106,15 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     reported.waiting.add(forJudges)
     if (forJudges) {
       return yield* Effect.logWarning(
-        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: the service has no language model left that can vote on ${plural(waiting, "this item", "these items")}. Start the service with more language models. Until these have voted, people get no further items of this job`,
+        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: the service has no language model left that can vote on ${plural(waiting, "this item", "these items")}. Start the service with more language models. People get no further items of this job until the missing votes of language models have arrived`,
       )
     }
     yield* Effect.logWarning(
-      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: every expert who may judge ${plural(waiting, "this item", "these items")} has already judged ${plural(waiting, "it, or an item", "them, or items")} with the same content. Invite another expert. To let experts judge the same content again, start the service with \`allowRepeatedVotes\`, or for gold items, with the job's file of gold items`,
+      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: every expert who may judge ${plural(waiting, "this item", "these items")} has already judged the same content. Invite another expert. To let experts judge the same content again, start the service with \`allowRepeatedVotes\`. If ${plural(waiting, "this is a gold item", "these are gold items")}, start the service with the job's file of gold items instead`,
     )
   })
 
-  /** The delay is at most that of a regular poll, because the result may already be available. */
+  /** Polls the task again after a regular poll interval at the latest, because a result may already be available. */
   const retrySoon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))
@@ -145,7 +145,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     if (late <= Math.max(maxPollInterval, minDelayToReport)) return
     reported.delay = true
     yield* Effect.logWarning(
-      `results arrive late, because too many tasks are outstanding to poll each of them every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))} (limits: ${profile.requestsPerSecond} requests per second, ${profile.concurrency} concurrent requests): raise \`requestsPerSecond\` or \`pollInterval.max\`, or receive webhooks (\`webhook\`)`,
+      `results arrive late, because the limits (${profile.requestsPerSecond} requests per second, ${profile.concurrency} concurrent requests) are too low to poll each unfinished task every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))}: raise \`requestsPerSecond\`, raise \`pollInterval.max\` to poll less often, or receive webhooks (\`webhook\`)`,
     )
   })
 
@@ -263,7 +263,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If `tasks` is not empty, all due tasks are in flight. As `millis` is 0, a fixed pause prevents a busy loop.
+      // If tasks are due, all of them are being polled now, and `millis` is 0. A fixed pause prevents a busy loop.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

@@ -41,7 +41,7 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
     Predicate.isString,
   )
 
-/** A pseudonym does not show that an expert is automatic. Therefore, the `kind` of automatic experts is added. */
+/** The kind of an automatic expert, if only the expert's name shows it. A pseudonym would hide this kind. */
 const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {
   const role =
     Predicate.isString(expert) && (ExpertKind.of(kind) ?? ExpertKind.of(ofAll)) === null

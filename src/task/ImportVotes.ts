@@ -83,7 +83,7 @@ const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => 
   ...origin,
   code: "not_imported",
   reason:
-    "the job has already planned tasks for this item, or prefstream ledger prune has removed the item's votes. Import these votes into another job folder",
+    "this job cannot take votes on this item: tasks for the item are already planned, or prefstream ledger prune has removed the item's votes. Import this vote into another job folder",
   ...(raw === undefined ? {} : { raw }),
 })
 
@@ -248,7 +248,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     }
   })
 
-  /** After a failure of the input, the last item is left out, because some of its records may be missing. */
+  /** If reading the input failed, the last item may lack some of its records, and is not imported. */
   const takeRest = (hasFailed: boolean) => {
     const last = waiting.findLast(({ item }) => item !== undefined)?.item?.itemId
     return step(hasFailed ? waiting.filter(({ item }) => item === undefined || item.itemId !== last) : waiting, false)

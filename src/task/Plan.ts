@@ -143,7 +143,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  // Reading waits after this many records. A wait may end early, so half of `maxPlanned` is left for more records.
+  // Reading waits after this many records. If a wait ends early, up to twice as many wait, which is `maxPlanned`.
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {
@@ -172,7 +172,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       const isFull = gathered.length >= stepRecords || bytes >= maxBytes
       if (isFull || (yield* SteadyClock.now) - flushedAt >= stepMillis) yield* flush()
     }),
-    // Unlike `flush`, this does not wait for the sender: after a failure of the source, no further task should be sent.
+    // `flush` would wait for tasks to be sent. After a failure of the source, no further task should be sent.
     () => step(gathered, false),
   )
   yield* counter.end

@@ -78,7 +78,7 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
   )
   if (unanswered > 0) {
     yield* Effect.logWarning(
-      `${unanswered} ${plural(unanswered, "task was", "tasks were")} not resubmitted, because the service gave no usable answer`,
+      `${unanswered} ${plural(unanswered, "task was", "tasks were")} not resubmitted, because the service gave no usable answer about ${plural(unanswered, "its", "their")} status`,
     )
   }
   return resubmittable

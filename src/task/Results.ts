@@ -84,7 +84,7 @@ const ofTasks = Effect.fnUntraced(function* (
       }
       if (!leftOut.has(seq) && leftOut.add(seq).size <= maxWarnings) {
         warnings.push(
-          `the result of task ${seq + 1} (${taskId}) is left out, because it cannot be used: ${excerpt(judgments.failure, 200)}. If the service corrects the result, run \`Pipeline.collect(pipeline, { recheckCompleted: true })\`${leftOut.size === maxWarnings ? ". Other results may be left out without a warning: to list all of them, run prefstream ledger check" : ""}`,
+          `the result of task ${seq + 1} (${taskId}) cannot be used, and is left out: ${excerpt(judgments.failure, 200)}. If the service corrects the result, run \`Pipeline.collect(pipeline, { recheckCompleted: true })\`${leftOut.size === maxWarnings ? ". If further results cannot be used, they are left out without a warning. To list all unusable results, run prefstream ledger check" : ""}`,
         )
       }
       const unusable = { reason: "unusable", taskId } as const

@@ -32,7 +32,7 @@ class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 const stoppedBetween = "the run was stopped after a request that may have created the task"
 
-/** If claiming a task takes longer than this, the claim is extended, because the machine may have slept. */
+/** A claim that took longer than this is extended. If the machine slept meanwhile, the claim may soon expire. */
 const maxClaimTime = Duration.toMillis("2 seconds")
 
 /** With one of these statuses, a service may refuse a whole task because of one item. */
@@ -41,7 +41,7 @@ const mayBeOneItem: ReadonlySet<number> = new Set([400, 422, 451])
 export type SendError = SqlError | AnnotationClientError
 
 export interface SendOptions {
-  /** Failure counts of an earlier `send`. If failures ended it, tasks are sent singly until one is accepted. */
+  /** Failure counts of the last run. If failures ended that run, one task at a time is sent until one is accepted. */
   readonly earlier?: FailureStreak.FailureStreak | undefined
   /** A latch. It is opened whenever no planned task is left, while the input is still being read. */
   readonly starved?: Latch.Latch | undefined
@@ -61,7 +61,7 @@ export const send = Effect.fnUntraced(function* <E>(
   const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
-  /** Sends nothing after a failure of `halt`. A request that is already in flight is still finished and recorded. */
+  /** Sends the task, unless `halt` has failed. If `halt` fails during the request, the answer is still recorded. */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
     function* (task) {
       if (yield* Deferred.isDone(halt)) return
@@ -179,7 +179,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (task.itemCount === 1 || !mayBeOneItem.has(reason.status)) {
           return yield* refuse(task, failure.message, reason.status, reason.detail)
         }
-        // If this refusal ends the run, the two halves of the task are planned, but `sendOne` does not send them.
+        // If the run ends after this refusal, the halves of the task are stored as planned tasks, but not sent.
         yield* end(streak.refused(reason.status, reason.detail))
         return yield* sendHalves(task, yield* ledger.request(task.seq))
       case "TooLarge": {
@@ -244,7 +244,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* sendTask(task.value)
     }
   })
-  // A failure of `halt` ends the run, and interrupts tasks that are not yet being sent (`Throttle.turn`).
+  // If `halt` fails, the run ends. Tasks that still wait for their turn (`Throttle.turn`) are interrupted.
   yield* Effect.andThen(oneByOne, TaskPool.run(profile.concurrency, next, sendTask)).pipe(
     Effect.raceFirst(Effect.exit(Deferred.await(halt))),
   )

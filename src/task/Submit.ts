@@ -166,7 +166,7 @@ const checkOptions = ({
     [
       "peopleWhen",
       peopleWhen,
-      "`votesUpTo` above `votes`, because judges give the first votes on an item, and people give the later votes",
+      "no rule, or `votesUpTo` above `votes` (judges give the first `votes` votes on an item, and people give further votes)",
       peopleWhen === undefined || votesUpTo > votes,
     ],
     ["group", group, groupForm, isGroup(group)],
@@ -280,7 +280,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   if (options.onGroup !== undefined) yield* options.onGroup(run.group)
   if (options.newCampaign === true && Option.contains(before, run.campaign)) {
     yield* Effect.logWarning(
-      `\`newCampaign\` has no effect, because guidelines and task type have not changed: campaign ${run.campaign} continues, and judges only new items`,
+      `\`newCampaign\` has no effect, because guidelines and task type have not changed: campaign ${run.campaign} continues, and only new items are judged`,
     )
   }
   if (group !== undefined && group !== run.group) {
@@ -339,7 +339,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   return submitted
 }, Effect.scoped)
 
-/** Sends the planned tasks, and reads no input. Fails with an `AnnotationClientError` only if it affects every task. */
+/** Sends the planned tasks, and reads no input. */
 export const sendPlanned = Effect.gen(function* () {
   const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
   yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined))

@@ -31,7 +31,7 @@ export const countRecords = (outcomes: {
   readonly [outcome in "new" | "known" | "duplicate" | "rejected"]: number
 }) => Effect.forEach(Object.entries(outcomes), ([outcome, n]) => Metric.update(records(outcome), n), { discard: true })
 
-const tasks = labelled(counter("prefstream_tasks_total", "Tasks that reached a state, by state"), "state")
+const tasks = labelled(counter("prefstream_tasks_total", "State changes of tasks, by new state"), "state")
 
 export const countTasks = (
   state: "submitted" | "completed" | "invalid" | "failed" | "refused" | "in_doubt",
@@ -107,8 +107,8 @@ export const timeAnswer = <A extends { readonly status: number }, E, R>(effect: 
   timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value.status : "none"), serverSeconds)
 
 /**
- * Records the duration of an answer to a client. If the effect returns undefined, nothing is recorded here: the
- * application answers, and `timeAnswer` records the duration.
+ * Records the duration of an answer to a client. If the effect returns undefined, records nothing. The service's
+ * router then answers the client, and `timeAnswer` records the duration.
  */
 export const timeFirstAnswer = <A extends { readonly status: number }, E, R>(
   effect: Effect.Effect<A | undefined, E, R>,

@@ -69,7 +69,7 @@ const warned = Layer.effect(
   }),
 )
 
-/** Adds to the existing loggers, so provide other loggers before this layer. */
+/** Adds a logger to those that exist when the layer is built, so build a layer with other loggers earlier. */
 export const layer = Effect.gen(function* () {
   const environment = yield* ConfigProvider.ConfigProvider
   const attributes = yield* Config.String("OTEL_RESOURCE_ATTRIBUTES").pipe(Config.withDefault(""))

@@ -68,7 +68,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/** Runs `body` once per request of a task's creation. In the n-th run, `isIt` returns true for the n-th request. */
+/** Creating a task takes one or more requests. Runs `body` once for each. In run n, `isIt` is true for request n. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,
@@ -157,10 +157,10 @@ export const cases = (subject: Subject): ReadonlyArray<Case> => {
     "no fault, the same items twice": afterCreation((it) => it.submit),
     "kill -9 before the service gets the request that creates a task": killAt(false),
     "kill -9 after a request that creates a task": killAt(true),
-    "connection broken before a request arrives": duringCreation(faults.cut),
+    "the connection breaks before a request arrives": duringCreation(faults.cut),
     "answer lost after a request was carried out": duringCreation(faults.cutAfterActing),
     "no answer within the timeout": duringCreation(faults.silenceAfterActing, maxDoubts, "2 seconds"),
-    "500 after a request was carried out": duringCreation(faults.serverErrorAfterActing),
+    "the service carries out a request, but answers 500": duringCreation(faults.serverErrorAfterActing),
     "unreadable answer after a request was carried out": duringCreation(faults.brokenAnswer, () => 1),
     "429 with Retry-After": duringCreation(faults.tooManyRequests, () => 0),
     "polls that fail": (subject: Subject) =>
@@ -183,10 +183,7 @@ export const cases = (subject: Subject): ReadonlyArray<Case> => {
         yield* it.judge({ wrong: true })
         yield* it.collect()
         const judgments = yield* judgedTasks
-        yield* Trial.expect(
-          judgments === 0,
-          `expected no completed task, because all results are wrong, found ${judgments}`,
-        )
+        yield* Trial.expect(judgments === 0, `expected no completed task after wrong results, found ${judgments}`)
         yield* it.resolve
       }),
     ),

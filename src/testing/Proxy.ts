@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (target: string) {
     }).pipe(Effect.uninterruptible)
     const cut = Effect.andThen(NodeServer.cut(request), Effect.never)
     return yield* (faultOf(nth) ?? ((exchange: Exchange) => exchange.forward))({ cut, forward })
-    // `silenceAfterActing` never ends by itself. The server interrupts it when the client disconnects.
+    // The fault `silenceAfterActing` waits forever. The server interrupts the wait when the client disconnects.
   }).pipe(Effect.interruptible)
   const server = yield* Layer.build(NodeServer.layer())
   yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))

@@ -16,7 +16,7 @@ inBrowser("a lead asks for a qualification, an expert fails it and is let in", {
     await page.getByText("New people get work immediately, and nobody is paused.").waitFor()
     await page.getByRole("button", { name: "Change the qualification" }).focus()
     await page.keyboard.press("Enter")
-    await page.getByText("The gold file has 3 distinct items.").waitFor()
+    await page.getByText("The gold file has 3 different items.").waitFor()
     await page.getByLabel("Gold items that a new person judges first").fill("5")
     await page.getByLabel("Percentage of these items to judge correctly").fill("100")
     await page.getByLabel("Guidelines shown with these items").fill("Prefer the one that **is** the color.")

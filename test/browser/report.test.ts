@@ -141,7 +141,7 @@ inBrowser("says first what failed and what to do, then each section in its order
     ])
     assert.match(
       await section(page, "Agreement").innerText(),
-      /the choice was made by votes weighted by expert reliability \(Dawid–Skene\) on 277 and a lead on 3; on 43 items, the choice differs from the majority\./,
+      /The best completion was chosen by votes weighted by expert reliability \(Dawid–Skene\) on 277 and a lead on 3; on 43 items, the choice differs from the majority\./,
     )
     assert.match(
       await section(page, "Gold items").innerText(),

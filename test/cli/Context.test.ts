@@ -65,7 +65,7 @@ describe("fields that experts may have to see", () => {
     assert.deepStrictEqual([reportOf(said).read, reportOf(said).rejected], [2, 1])
     assert.match(
       reportOf(said).rejects![0]!.first.reason,
-      /^images: .*; to have experts judge the item without media, set --ignore-field images$/,
+      /^images: .*\. If experts can judge the item without media, set --ignore-field images$/,
     )
     assert.match(said.stderr, /images, audio, or video \(images\), so 1 of the first 2 records is rejected/)
     const told = yield* cliIn(folder, [...run, "--dir", "other", "--ignore-field", "images"])

@@ -107,7 +107,7 @@ describe("doctor", () => {
       const args = ["--listen", port, "--webhook-url", url, "--webhook-scheme", scheme, ...more]
       assert.strictEqual(
         (yield* findings(args, env)).webhook,
-        `failed: ${url} leads to the path ${path}, but prefstream receives webhooks at ${expected}: correct the path in the webhook URL of the service, or change --webhook-path`,
+        `failed: ${url} leads to the path ${path}, but prefstream receives webhooks at the path ${expected}: set --webhook-path ${path}, or change the webhook URL at the service`,
       )
     }
   })

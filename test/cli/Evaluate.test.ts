@@ -215,7 +215,7 @@ test("refuses scores that it cannot use, with line and field", function* () {
     ],
     [
       [{ item_id: "another", scores: [1, 2] }],
-      /no pair of the dataset has scores: expected records with .* from the dataset, found 1 item, such as another/,
+      /the scores match no pair of the dataset: expected records with .* of its pairs, found 1 item, such as another/,
     ],
   ] as const) {
     yield* write(`${directory}/bad.jsonl`, lines)

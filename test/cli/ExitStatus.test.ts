@@ -87,7 +87,8 @@ describe("1: failure", () => {
     yield* write(`${job}/items.jsonl`, itemLines(4))
     yield* write(`${job}/gold.jsonl`, goldLines(3))
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--expert", `gold:${job}/gold.jsonl`]
-    const told = /is cancelled: .* cannot give the missing votes on 1 of 1 prompts \(gold:.*gold\.jsonl has no answer\)/
+    const told =
+      /is cancelled: more votes are needed on 1 of 1 prompts, but no automatic expert can give them \(gold:.*gold\.jsonl has no answer\)/
     yield* cli(args).pipe(ends(1, told))
     assert.strictEqual((yield* pairsOf(job)).length, 3)
     yield* write(`${job}/gold.jsonl`, goldLines(4))

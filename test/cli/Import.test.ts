@@ -596,7 +596,7 @@ describe("prefstream import", () => {
     const { said } = yield* imported([of(1), of(2)])
     assert.match(
       said.stderr,
-      /"choice" has an object, but no completion matches: set --choice-path to the field that identifies the chosen completion\n/,
+      /"choice" has an object, but no value identifies a completion: set --choice-path to the field that identifies the chosen completion\n/,
     )
   })
 
@@ -689,7 +689,7 @@ describe("prefstream import", () => {
     const bare = rows.map(({ row }) => row)
     const { said } = yield* imported(bare)
     assert.strictEqual(said.status, 2)
-    assert.include(said.stderr, '"vote" only has the number of each vote')
+    assert.include(said.stderr, '"vote" has no choices, but numbers (1, 2, …) of votes')
     assert.include(said.stderr, "set --choice-path to the column that has the choices")
     yield* write(`${folder}/bare.jsonl`, bare)
     const verified = yield* cli(["verify", `${job}/dataset`, "--from-votes", `${folder}/bare.jsonl`]).pipe(ends(2))

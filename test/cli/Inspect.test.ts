@@ -80,7 +80,7 @@ describe("inspect", () => {
     const lines = [item(["b", "a"]), item(["a", "b"]), item(["a", "b"]), item(["b", "a"]), item(["a", "c"])]
     yield* write(file, [...lines, item(["b", "a"], "1"), item(["a", "b"], "2")])
     const { stdout } = yield* cli(["inspect", file])
-    assert.match(stdout, /7 = 4 items \+ 3 duplicates \(the order of completions differs in 2\) \+ 0 rejected/)
+    assert.match(stdout, /7 = 4 items \+ 3 duplicates \(2 with the completions in another order\) \+ 0 rejected/)
     assert.match(
       (yield* cli(["inspect", file, "--keep-reordered"])).stdout,
       /7 = 5 items \+ 2 duplicates \+ 0 rejected/,
@@ -127,10 +127,10 @@ describe("inspect", () => {
     assert.notMatch(first.stderr, /name no models/)
     yield* batch(2)
     const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
-    assert.match(unnamed.stderr, /Models: none\. .* Here, 0 of 4 prompts meet it: set/)
+    assert.match(unnamed.stderr, /Models: none\. .* Here, 0 of 4 prompts do\. To name the models, set/)
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()
-    assert.match(second.stderr, /Models: none\. .* Here, 0 of 4 prompts meet it: set/)
+    assert.match(second.stderr, /Models: none\. .* Here, 0 of 4 prompts do\. To name the models, set/)
     assert.match(second.stderr, /the items in this run name no models, unlike items in an earlier run/)
   })
 

@@ -105,7 +105,7 @@ describe("--price KIND=AMOUNT", () => {
       assert.deepStrictEqual([spending?.spent, spending?.kinds.length], [{ votes: 12, cost: "30.00" }, 1])
       assert.include(
         (yield* say("run")).stdout,
-        "by kind    experts of unknown kind (price of a vote: the highest price of the experts who could vote): 12 votes (30.00)\n",
+        "by kind    experts of unknown kind (each vote is counted at the price of the most expensive expert who could vote): 12 votes (30.00)\n",
       )
     }
   })

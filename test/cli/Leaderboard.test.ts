@@ -32,7 +32,7 @@ describe("prefstream leaderboard", () => {
     const { stdout } = yield* cli(["leaderboard", "--dir", job, "--resamples", "10"]).pipe(ends(0))
     assert.match(
       stdout,
-      /If both ratings stay as they are, more than 1,000,000 more votes would be needed\. The models may be equally good\./,
+      /To rank these models, more than 1,000,000 more votes would be needed, if the ratings of both models do not change\. The models may be equally good\./,
     )
   })
 

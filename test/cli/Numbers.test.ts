@@ -174,7 +174,7 @@ describe("a service's own choice", () => {
     )
     assert.include(
       card,
-      "On 3 items with several votes, the choice of the majority or the service's choice (2) counts. On 2 items, the choice that counts is not the majority's choice.",
+      "On 3 items with several votes, the final choice is the choice of the majority or the service's choice (2). On 2 items, the final choice differs from the choice of the majority.",
     )
     assert.include(card, "Left out: 2 against votes.")
     assert.match(stderr, /on 2 items, the service's choice differs from the majority of the votes\. .* \(2 items\)/)

@@ -96,7 +96,10 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
       said.stdout,
       "80.0% of the votes are estimated to be correct, based on the votes of 1 expert in the pilot",
     )
-    assert.include(said.stdout, "1 expert with at least 10 votes on gold items: accuracy from these votes only")
+    assert.include(
+      said.stdout,
+      "1 expert gave at least 10 votes on gold items: the accuracy is the share of correct votes on gold items",
+    )
     assert.deepStrictEqual(yield* ledger, before)
   })
 
@@ -129,11 +132,11 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     const { stdout } = yield* cli(args)
     assert.include(
       stdout,
-      "based on the votes of 3 experts in the pilot\n             3 experts with fewer votes on gold items: accuracy from all votes and known answers",
+      "based on the votes of 3 experts in the pilot\n             3 experts gave fewer than 10 votes each on gold items: the accuracy is estimated from all votes and known answers",
     )
     assert.include(
       stdout,
-      "1 more expert is not in the estimate: their items have no known answer, and no votes by other experts",
+      "1 expert is left out of the estimate: no other expert voted on their items, and these items have no known answer",
     )
   })
 

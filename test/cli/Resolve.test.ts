@@ -79,7 +79,10 @@ describe("resolve", () => {
     const adopted = yield* resolve("2", "--adopt", "task_1").pipe(ends(0))
     assert.match(adopted.stdout, /^Task 2 is linked to task_1 at the service/)
     const again = yield* resolve("--all", "failed", "--send-again")
-    assert.strictEqual(again.stdout, "Task 3 will be sent again by the next run or submit, as a new, billable task.\n")
+    assert.strictEqual(
+      again.stdout,
+      "Task 3 will be sent again by the next prefstream run or prefstream submit, as a new, billable task.\n",
+    )
     assert.strictEqual((yield* resolve("4", "--give-up")).status, 0)
     assert.deepStrictEqual(yield* list, [])
     assert.deepStrictEqual(
@@ -163,7 +166,7 @@ describe("resolve", () => {
     yield* resolve("1", "--give-up")
     assert.strictEqual(
       (yield* resolve("1", "3", "--send-again")).stdout,
-      "2 tasks will be sent again by the next run or submit, 1 of them as new, billable tasks.\n",
+      "2 tasks will be sent again by the next prefstream run or prefstream submit, 1 of them as new, billable tasks.\n",
     )
   })
 

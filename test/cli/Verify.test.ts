@@ -50,7 +50,7 @@ describe("prefstream verify", () => {
     const { stdout } = yield* cli(["verify", `${job}/dataset`]).pipe(ends(0))
     assert.match(
       stdout,
-      /^warning: formats\/trl-implicit\/train\.jsonl:1: chosen: .*TRL would shorten "Yes" to "s" \(no other row has this problem\)\n.* has no errors: 1 pair in/,
+      /^warning: formats\/trl-implicit\/train\.jsonl:1: chosen: .*TRL would shorten "Yes" to "s" \(the only row with this problem\)\n.* has no errors: 1 pair in/,
     )
   })
 

@@ -24,7 +24,7 @@ test("three votes on each item, and two people", function* () {
   const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
   assert.match(
     collected.stderr,
-    /3 items of task_\w+ wait for another expert: every expert who may judge these items has already judged them, or items with the same content\. Invite/,
+    /3 items of task_\w+ wait for another expert: every expert who may judge these items has already judged the same content\. Invite/,
   )
   const status = yield* cli(["status", ...dir]).pipe(ends(3))
   assert.match(status.stdout, /^ *waiting +3 items in 1 task wait at the service for another expert/m)

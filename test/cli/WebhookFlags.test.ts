@@ -76,7 +76,7 @@ describe("--listen", () => {
     ["with a path and nowhere to listen", ["--webhook-path", "/hook"], {}, /--webhook-path requires --listen$/m],
     ["with a path that is taken", [...listening, "--webhook-path", "/healthz"], {}, /--webhook-path: \/healthz is the path of the health check; choose another path$/m],
     ["with a scheme and nowhere to listen", ["--webhook-scheme", "svix"], {}, /--webhook-scheme requires --listen$/m],
-    ["with a scheme that is none", [...listening, "--webhook-scheme", "gitub"], {}, /--webhook-scheme: unknown scheme "gitub" \(did you mean github\?\): expected standard-webhooks, svix, .*shared-secret, or settings$/m],
+    ["with a scheme that is none", [...listening, "--webhook-scheme", "gitub"], {}, /--webhook-scheme: unknown scheme "gitub" \(did you mean github\?\): expected standard-webhooks, svix, .*shared-secret, or the settings of a custom scheme$/m],
     ["with a scheme that is none, in the environment", listening, { PREFSTREAM_WEBHOOK_SCHEME: "md5" }, /PREFSTREAM_WEBHOOK_SCHEME: unknown scheme "md5": expected/],
     ["with settings without a header", [...listening, "--webhook-scheme", "signed={body}"], {}, /--webhook-scheme: header: expected a header name, such as x-signature$/m],
     ["with a setting that is none", [...listening, "--webhook-scheme", "header=x; singed={body}"], {}, /--webhook-scheme: singed: unknown setting \(did you mean signed\?\): expected header, signed, digest/],

@@ -27,7 +27,7 @@ it("the table names what a protocol pays for twice, if it repeats a creation tha
     [
       "answer lost after a request was carried out",
       "no answer within the timeout",
-      "500 after a request was carried out",
+      "the service carries out a request, but answers 500",
     ],
   )
   for (const { detail, message } of failures) {

@@ -46,7 +46,7 @@ describe("a trainer format of the user's own", () => {
     )
     assert.include(yield* read("README.md"), shouted.description)
     assert.deepStrictEqual((yield* Dataset.verify(directory)).findings.map(Dataset.formatFinding), [
-      "formats/shouted: expected a built-in format, or a custom format in the option `formats`, found a custom format that the option does not contain, so its rows were not checked",
+      "formats/shouted: expected a built-in format, or a custom format in the option `formats`, found an unknown format, so the rows in this folder were not checked",
     ])
     assert.deepStrictEqual((yield* Dataset.verify(directory, { formats: [shouted, "trl"] })).findings, [])
     const whispered: TrainerFormat = { ...shouted, row: Schema.Struct({ text: Schema.Literal("yes") }) }

@@ -145,7 +145,7 @@ describe("--votes N..M", () => {
     assert.isAbove(spending?.over_budget.votes ?? 0, 0)
     assert.include(least.stderr, "another vote")
     const told = yield* cli(["status", "--dir", `${dir}/job`])
-    assert.include(told.stdout, "further votes beyond the budget: ")
+    assert.include(told.stdout, "more votes are needed, but the budget does not cover them: ")
     // Without a range, no item wants further votes, whatever a run before noted.
     yield* say("run", "--votes", "3", "--aggregate", "dawid-skene", "--budget", `${(affordable + 1) / 10}`).pipe(
       ends(0),

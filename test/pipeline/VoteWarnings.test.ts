@@ -15,18 +15,18 @@ test.each([
   ],
   [
     { missing: { results: 1, votes: 2 } },
-    [/^1 result lacks a total of 2 requested votes\..* Ask the provider of the service/],
+    [/^1 result has fewer votes than requested: 2 votes are missing\..* Ask the provider of the service/],
   ],
-  [{ missing: { results: 3, votes: 4 } }, [/^3 results lack a total of 4 requested votes\./]],
+  [{ missing: { results: 3, votes: 4 } }, [/^3 results have fewer votes than requested: 4 votes are missing\./]],
   [
     { short: { results: 1, votes: 1 } },
-    [/^1 result lacks a total of 1 requested vote, because experts gave no answer\./],
+    [/^1 result has fewer votes than requested, because experts gave no answer: 1 vote is missing\./],
   ],
   [
     { missing: { results: 1, votes: 1 }, short: { results: 3, votes: 7 } },
     [
-      /^1 result lacks a total of 1 requested vote\./,
-      /^3 results lack a total of 7 requested votes, because experts gave no answer\./,
+      /^1 result has fewer votes than requested: 1 vote is missing\./,
+      /^3 results have fewer votes than requested, because experts gave no answer: 7 votes are missing\./,
     ],
   ],
   [{ agreement: service(1) }, [/^on 1 item, the service's choice differs .* \(0 items\)\./]],

@@ -293,7 +293,7 @@ describe("a document that cannot be read", () => {
   test("matters neither without --votes, which a warning says, nor where each request names its votes", function* () {
     const without = yield* served([{ status: 500 }])
     assert.deepStrictEqual(without.votes, [undefined], without.said.stderr)
-    assert.match(without.said.stderr, /could not be read \(500\), so .+ New tasks are sent without the member group/)
+    assert.match(without.said.stderr, /could not be read \(500\), so .+ New tasks are sent without "group"/)
     const folder = yield* folderWithItems(['{"votes":1}'])
     const named = yield* served([{ status: 500 }], ...votes, "--request-extra", `${folder}/items.jsonl`)
     assert.deepStrictEqual(named.votes, [1, 1, 1], named.said.stderr)
@@ -321,7 +321,7 @@ describe("a result of a task that asked for several votes", () => {
 
   test("that lists no votes counts as one, which a warning says with the numbers", function* () {
     const { said } = yield* exported({ rationale }, 0, 3)
-    assert.match(said.stderr, /4 results lack a total of 8 requested votes/)
+    assert.match(said.stderr, /4 results have fewer votes than requested.*: 8 votes are missing/)
   })
 
   test("keeps the service's choice if its votes tie", function* () {

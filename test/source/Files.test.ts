@@ -30,7 +30,7 @@ const fieldsOf = (rejects: ReadonlyArray<Reject>) =>
   rejects.map(({ line, reason }) => `${line} ${reason.split(":")[0]}`).join(", ")
 
 const detectedFrom =
-  "expected no value, because a value here would change the layout that was detected from the first 100 records"
+  "expected no value, because the layout was detected from the first 100 records, and this field would change the layout"
 
 describe("files", () => {
   test("a later record with what the first ones lack is refused where it would be left out", function* () {
@@ -78,7 +78,7 @@ describe("files", () => {
       return (yield* Source.files(files).summary!).layout
     }, Effect.scoped)
     const named =
-      "models are named after the files, unless the number of completions per prompt often differs between files"
+      "each file counts as one model, named after the file. If files often have different numbers of completions for a prompt, models stay unknown"
     assert.strictEqual(
       yield* layoutOf({}),
       `long: prompt at "prompt", completion at "output", grouped by the prompt; ${named}`,

@@ -315,9 +315,9 @@ describe("collect, with more tasks than its requests suffice for", () => {
       }
       for (let i = 2; i < looks.length; i++) assert.isAtLeast(looks[i]!.at - looks[i - 2]!.at, 1000)
       assert.deepStrictEqual(
-        logs.messages.filter((message) => message.includes("outstanding")),
+        logs.messages.filter((message) => message.includes("arrive late")),
         [
-          "results arrive late, because too many tasks are outstanding to poll each of them every 20s (limits: 2 requests per second, 4 concurrent requests): raise `requestsPerSecond` or `pollInterval.max`, or receive webhooks (`webhook`)",
+          "results arrive late, because the limits (2 requests per second, 4 concurrent requests) are too low to poll each unfinished task every 20s: raise `requestsPerSecond`, raise `pollInterval.max` to poll less often, or receive webhooks (`webhook`)",
         ],
       )
     },

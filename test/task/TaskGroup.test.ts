@@ -119,7 +119,7 @@ test("a lost ledger names the group of a later campaign, with which a new ledger
   const flag = `--group '${group("job", 2)}'`
   assert.include(
     stderr,
-    `--new-ledger. If you create a new ledger, keep all other settings, and set ${flag}. The tasks of the last run`,
+    `--new-ledger. With a new ledger, keep all other settings, and set ${flag}, which is the group of the last run's tasks`,
   )
   yield* submit("job", ...second, "--new-ledger", "--group", group("job", 2)).pipe(ends(0))
   const [, before, after] = service.received

@@ -11,7 +11,7 @@ import * as Job from "./Job.ts"
 
 export const command = makeCommand(
   "collect",
-  "Wait for the results of submitted tasks, and record them in the ledger. Exits with 3 while results are missing, or while items need further votes (submit --votes N..M). The next submit plans those votes.",
+  "Wait for the results of submitted tasks, and record them in the ledger. Exits with 3 while results are missing. After prefstream submit --votes N..M, also exits with 3 while items need further votes. To plan these votes, run prefstream submit again.",
   { once, recheckCompleted, pipeline: pipelineArgument, ...webhookFlags, ...Job.commonFlags },
   Effect.fn("prefstream collect")(function* (commandFlags) {
     const job = yield* Job.prepare(commandFlags, commandFlags.pipeline)

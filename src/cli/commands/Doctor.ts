@@ -1,4 +1,4 @@
-/** `prefstream doctor` changes no ledger. It sends a task only with `--try-task new`. Adapter: reads Node's version. */
+/** `prefstream doctor` checks what a job needs. It changes no ledger. Only `--try-task new` sends a task. */
 import process from "node:process"
 import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted, Struct } from "effect"
 import { CliOutput, Command } from "effect/cli"
@@ -38,11 +38,8 @@ export const command = makeCommand(
     tryTask: text(
       "try-task",
       "new|TASK_ID",
-      "Send one small, billable task (new), or poll an earlier one again by its id",
-      {
-        isTypedOnly: true,
-        group: "SERVICE",
-      },
+      "Send one small, billable task (--try-task new), or poll an earlier task again (TASK_ID)",
+      { isTypedOnly: true, group: "SERVICE" },
     ),
     taskType: itemFlags.taskType,
     ...webhookFlags,

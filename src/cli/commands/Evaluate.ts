@@ -39,7 +39,7 @@ const writeReport = Effect.fnUntraced(function* (
 
 export const command = makeCommand(
   "evaluate",
-  "Compare a reward model's scores with the preferences in a dataset. Shows calibration, and accuracy with intervals. The accuracy is for all pairs, for pairs of similar length, and by models, strength, agreement, and metadata. " +
+  "Compare a reward model's scores with the preferences in a dataset. Shows the calibration of the scores. Shows their accuracy, with intervals, on all pairs, on pairs of similar length, and on pairs grouped by models, strength, agreement, and metadata. " +
     "For comparison, also shows the accuracy of always choosing the longer completion, and how often two people agree.",
   {
     directory,
@@ -62,7 +62,7 @@ export const command = makeCommand(
     disputed: text(
       "disputed",
       "FILE",
-      "Write FILE for prefstream run, with all items whose rejected completion has the higher score",
+      "Write items whose rejected completion has the higher score to FILE, as input of prefstream run",
     ),
     report: text("report", "FILE", "Write the dataset's report, with a section about the scores, to FILE"),
     json: ledgerFlags.json,

@@ -16,7 +16,7 @@ import { reportExpectedFailures } from "./Job.ts"
 
 export const command = makeCommand(
   "export",
-  "Write the dataset from all results so far. The same ledger and settings give identical files, so an up-to-date dataset is not written again. " +
+  "Write the dataset from all results so far. The same ledger and settings always give identical files. Therefore, a dataset that is up to date is not written again. " +
     "Exits with 3 while results are missing; a later export adds them.",
   {
     pipeline: pipelineArgument,

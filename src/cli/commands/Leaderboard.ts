@@ -20,7 +20,7 @@ export const command = makeCommand(
   {
     dataset: Argument.String("DATASET").pipe(
       Argument.withDescription(
-        "Dataset folder, or one of its files (Parquet, JSONL), to rate instead of a job; each item counts as one vote",
+        "Dataset to rate instead of a job: a folder, Parquet, or JSONL file; each item counts as one vote",
       ),
       Argument.optional,
       Argument.map(Option.getOrUndefined),

@@ -35,7 +35,7 @@ export const command = makeCommand(
     targetAccuracy: option(
       Flag.Finite("target-accuracy").pipe(Flag.withSchema(Share)),
       "SHARE",
-      "Target share of items with a correct majority, such as 0.95; shows how many votes reach it",
+      "Also show how many votes per item give a correct majority on this share of items, such as 0.95",
     ),
     price: spendingFlags.price.pipe(Flag.map(identity), define({ isEssential: true })),
     campaign: campaignFlag("measure"),
@@ -80,11 +80,11 @@ const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> =>
     experts.some(({ by, expert }) => by !== null && expert === null) &&
       "votes without an expert's name are counted as the votes of one expert",
     gold > 0 &&
-      `${count(gold, "expert")} with at least ${minGoldVotes} votes${plural(gold, "", " each")} on gold items: accuracy from these votes only`,
+      `${count(gold, "expert")} gave at least ${minGoldVotes} votes${plural(gold, "", " each")} on gold items: the accuracy is the share of correct votes on gold items`,
     agreement > 0 &&
-      `${count(agreement, "expert")} with fewer votes on gold items: accuracy from all votes and known answers`,
+      `${count(agreement, "expert")} gave fewer than ${minGoldVotes} votes${plural(agreement, "", " each")} on gold items: the accuracy is estimated from all votes and known answers`,
     unknown > 0 &&
-      `${count(unknown, "more expert")} ${plural(unknown, "is", "are")} not in the estimate: their items have no known answer, and no votes by other experts`,
+      `${count(unknown, "expert")} ${plural(unknown, "is", "are")} left out of the estimate: no other expert voted on their items, and these items have no known answer`,
   ])
 }
 

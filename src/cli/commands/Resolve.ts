@@ -59,7 +59,7 @@ const flags = {
 export const command = makeCommand(
   "resolve",
   "List the tasks that need attention, with their items and reasons. A task needs attention if it is in doubt, failed, " +
-    "invalid, or refused. If a task is in doubt, the service may have received it. Without your decision, such a task is sent again only with --idempotency-key honored, and only before its key expires. " +
+    "invalid, or refused. If a task is in doubt, the service may have received it. If you record no decision, prefstream sends this task again only with --idempotency-key honored, and only until the idempotency key of the task expires. " +
     "If a task is invalid, its result does not match the task. " +
     "With task numbers and --adopt, --send-again, or --give-up, record a decision.",
   flags,
@@ -68,7 +68,7 @@ export const command = makeCommand(
       yield* check(flags)
       const { directory, location } = yield* placeOf(flags)
       const decision = yield* decisionOf(flags)
-      // Only this job's rejects file may be rewritten. Without `--dir`, the default folder may belong to another job.
+      // Without `--dir`, the default folder may belong to another job. The other job's rejects file must not change.
       const isFolderOfJob =
         flags.dir !== undefined || (location._tag === "File" && location.path === JobFolder.ledger(directory))
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))
@@ -167,7 +167,7 @@ const decide = Effect.fnUntraced(function* (
   return {
     tasks,
     numbers: tasks.map(({ number }) => number),
-    sender: ledger.isShared ? "the workers" : "the next run or submit",
+    sender: ledger.isShared ? "the workers" : "the next prefstream run or prefstream submit",
   }
 })
 

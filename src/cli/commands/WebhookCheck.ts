@@ -47,9 +47,10 @@ export const webhook = Effect.fnUntraced(
     const wrong = (message: string): Finding => ({ name, state: "failed", message: `${url} ${message}` })
     const arrivedPath = yield* Deferred.poll(otherPath)
     if (Option.isSome(arrivedPath)) {
+      const arrived = yield* arrivedPath.value
       const expected = options.path ?? WebhookReceiver.defaultPath
       return wrong(
-        `leads to the path ${yield* arrivedPath.value}, but prefstream receives webhooks at ${expected}: correct the path in the webhook URL of the service, or change --webhook-path`,
+        `leads to the path ${arrived}, but prefstream receives webhooks at the path ${expected}: set --webhook-path ${arrived}, or change the webhook URL at the service`,
       )
     }
     const { status } = response

@@ -14,7 +14,7 @@ export const embeddedFlags = inGroup("EXPERTS", {
   expert: repeated(
     Flag.String("expert"),
     "EXPERT",
-    "Expert: judge:MODEL, gold:FILE, first, last, longest, shortest, random; repeatable for more votes",
+    "Expert that votes: first, last, longest, shortest, random, judge:MODEL, or gold:FILE; repeatable",
     { isEssential: true, path: "gold", values: ["first", "last", "longest", "shortest", "random", "judge:", "gold:"] },
   ),
   turnaround: duration("turnaround", "Simulated time that automatic experts take per task", { default: "0s" }),
@@ -33,7 +33,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeBody: option(
     parsed("judge-body", parseObject, 'a JSON object, such as {"max_tokens": 1000, "temperature": null}'),
     "JSON",
-    "Fields to add to each request to a judge; null removes a field, such as temperature",
+    "JSON fields to add to requests to a judge (AI model); a field with the value null is not sent",
     { map: "json" },
   ),
   judgeConcurrency: integer("judge-concurrency", "Maximum concurrent requests to a judge", {
@@ -44,7 +44,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeDisagreement: literals(
     "judge-disagreement",
     ["tie", "abstain"],
-    "If the order of completions changes a judge's choice: count a tie, or give no vote",
+    "Vote of a judge whose choice depends on the completion order: tie, or none (abstain)",
     { default: "tie" },
   ),
   judgeCache: text("judge-cache", "FILE", "File of judge answers, to avoid paying twice", {
@@ -58,7 +58,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeBatchDoubts: literals(
     "judge-batch-doubts",
     ["wait", "send-again"],
-    "If it is unclear whether a batch exists: wait, or send it again (may be paid twice)",
+    "If a judge's batch may be lost: wait for it, or send it again (may be paid twice)",
     { default: "wait", isTypedOnly: true },
   ),
   judgePrice: repeated(

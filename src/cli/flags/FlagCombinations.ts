@@ -38,7 +38,7 @@ const either = (flag: string, setting: (pipeline: Partial<Pipeline.Settings>) =>
 })
 
 const pipelineFile: Condition = {
-  text: "a pipeline file: change the setting in that file",
+  text: "a pipeline file. Change the setting in the pipeline file instead",
   holds: (_, pipeline) => pipeline !== undefined,
 }
 
@@ -75,7 +75,7 @@ const rules: ReadonlyArray<Rule> = [
   {
     flags: ["campaign"],
     notWith: flagCondition("accuracy"),
-    why: "because --accuracy gives the experts' accuracy, which is otherwise estimated from a campaign's votes",
+    why: "because --accuracy replaces the accuracy that would be estimated from the campaign's votes",
   },
   {
     flags: ["confidence"],
@@ -124,7 +124,7 @@ export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline
   const all: FlagValues = { ...flags }
   const untyped = yield* UntypedSettings
   for (const rule of rules) {
-    // An environment variable applies to all commands, so it may be irrelevant to this one.
+    // Flags that an environment variable sets are not checked, because the variable is set for all commands.
     const isVariable = (flag: string) => [untyped.get(kebab(flag))].some((each) => each && isFromEnvironment(each))
     const setFlags = rule.flags.filter((flag) => isGiven(all[flag]) && !isVariable(flag))
     if (setFlags.length === 0) continue

@@ -53,8 +53,8 @@ export const inputFlags = inGroup("INPUT", {
     "Path of a completion, such as answer.text; repeat in layouts wide and pairs",
     { default: "detected", isEssential: true },
   ),
-  key: text("key", "PATH", "Path of the join key, or of the item key in layout long", {
-    default: '"id" for joins, or detected',
+  key: text("key", "PATH", "Path of the join key, or item key in layout long", {
+    default: "id if files are joined, else detected",
     isEssential: true,
   }),
   modelPath: text(

@@ -88,7 +88,7 @@ export const serviceFlags = {
       metavar: "REQUEST",
       description: "Method and path that poll a task",
     }),
-    requestExtra: file("request-extra", "JSON file of members to add to each request that creates a task"),
+    requestExtra: file("request-extra", "JSON file with fields to add to each request that creates a task"),
     resultPath: repeated(
       parsed(
         "result-path",
@@ -124,7 +124,7 @@ export const serviceFlags = {
         `${durationForm}, or forever`,
       ),
       "DURATION",
-      "How long the service honors keys, or forever",
+      'Lifetime of idempotency keys, or "forever"',
       { default: formatDuration(defaults.idempotencyKeyLifetime), environment: "PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME" },
     ),
     concurrency: integer("concurrency", "Maximum concurrent requests", {

@@ -52,7 +52,7 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Billable votes per new item, one per expert; up to M on uncertain items",
+    "Billable votes per new item: N experts, or up to M if the best is unclear",
     { default: "the service's", isEssential: true },
   ),
   confidence: option(
@@ -64,7 +64,7 @@ export const batchFlags = inGroup("TASKS", {
   peopleWhen: option(
     parsed("people-when", parsePeopleWhen, peopleWhenForm),
     "jury<SHARE",
-    "With --votes N..M: judges (AI models) give N votes; people vote if certainty is below SHARE",
+    "With --votes N..M: judges (AI) give N votes; if these are less certain than SHARE, people vote, too",
   ),
   completionsPerItem: integer(
     "completions-per-item",
@@ -88,8 +88,8 @@ export const itemFlags = inGroup("TASKS", {
   group: option(
     parsed("group", Option.liftPredicate(isGroup), groupForm),
     "NAME",
-    "Group of this job's tasks at the service",
-    { default: '"JOB, campaign N" if the service has groups' },
+    "Name of this job's task group at the service",
+    { default: '"JOB, campaign NUMBER", if supported' },
   ),
   shuffle: choice("shuffle", "Shuffle each item's completions for each vote; --no-shuffle keeps their order", {
     default: "true",
@@ -154,7 +154,7 @@ export const priceFlag = (saved: string) =>
     "[KIND=]AMOUNT",
     `Price per vote, such as 0.40, or for one kind of expert: judge=0.01; repeatable${saved}`,
     { map: "prices" },
-  ).pipe(Flag.filterMap(pricesOf, () => "one price without a kind, and at most one price per kind, such as judge=0.01"))
+  ).pipe(Flag.filterMap(pricesOf, () => "one general price (0.40), and at most one price per kind, such as judge=0.01"))
 
 export const spendingFlags = inGroup("TASKS", {
   price: priceFlag("; saved in the job"),

@@ -1,4 +1,4 @@
-/** Makes flags. A command must store `--rate-limit` as `rateLimit`: `FlagCombinations` converts this name back. */
+/** Makes flags. A command must store `--rate-limit` as `rateLimit`, because `FlagCombinations` converts names back. */
 import { Duration, Effect, Option, Schema } from "effect"
 import { CliError, Flag } from "effect/cli"
 import { define, type Definition, nameOf, orSetting } from "./Definition.ts"

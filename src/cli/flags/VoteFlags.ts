@@ -29,7 +29,7 @@ export const voteFlags = {
     choiceMap: text(
       "choice-map",
       "MAP",
-      "Meaning of values: first, second, …, tie, all_bad, none, or a model, such as '0=first,>0.5=second'",
+      "List of VALUE=MEANING, as in '0=first,>0.5=second'; MEANING may also be tie, all_bad, none, a model",
       { isEssential: true },
     ),
     votesPath: text("votes-path", "PATH", "Path of the list of votes, if a record has all votes of an item", {

@@ -1,7 +1,7 @@
 /** One row for each judge, the jury, and people. Intervals are 95% intervals. A dash stands for a missing number. */
 import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
 import type { Estimate } from "../../domain/Leaderboard.ts"
-import { count, number, plural } from "../../io/Values.ts"
+import { count, number } from "../../io/Values.ts"
 import { minItems } from "../../pair/stats/Bootstrap.ts"
 import { aligned, percent } from "./Text.ts"
 
@@ -78,7 +78,7 @@ const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): stri
   const low = best.difference.low ?? 0
   const doubt =
     low < -within
-      ? ` The accuracy may be lower: the 95% interval of "difference from people" begins at ${signed(low)}. More items would make the interval narrower.`
+      ? ` However, the policy may lose more than ${points}: the lower bound of the 95% interval of "difference from people" is ${signed(low)}. More items would make the interval narrower.`
       : few
   return `The cheapest policy that is at most ${points} less accurate than people is ${best.policy}, with ${needs(best)} per item. For people alone: ${needs(people)} per item.${doubt}`
 }
@@ -113,7 +113,7 @@ const policyTables = ({ policies }: Audit): Cells => {
       ? policyTable(table)
       : [
           "",
-          `${count(table.items, "item")} with ${references[table.reference].items} ${plural(table.items, "is", "are")} too few to compare policies.`,
+          `Policies (ways to decide an item) were not compared on ${count(table.items, "item")} with ${references[table.reference].items}: at least ${minItems} items are needed.`,
         ],
   )
 }
@@ -128,7 +128,7 @@ export const text = (audit: Audit): string =>
     ),
     ...table(
       "Consistency, biases (50.0%: no bias), and accuracy on known answers",
-      ["", "same answer if completions swap places", "chose the longer", "chose the first shown", "right"],
+      ["", "same answer in both orders of completions", "chose the longer", "chose the first shown", "right"],
       audit.raters.map(({ chose_first, chose_longer, gold_accuracy, rater, swap_consistency }) => [
         rater,
         ...[swap_consistency, chose_longer, chose_first, gold_accuracy].map((share) => cell(share)),
@@ -138,7 +138,7 @@ export const text = (audit: Audit): string =>
     ...(audit.policies.length === 0
       ? [
           "",
-          "No comparison of policies (ways to decide an item). To compare policies, a judge and two people must vote on the same items. On items with a known answer, a judge and one person are enough.",
+          "Policies (ways to decide an item) were not compared, because no item has enough votes. An item needs votes by a judge and two people. If the item has a known answer, votes by a judge and one person are enough.",
         ]
       : policyTables(audit)),
   ].join("\n")

@@ -48,7 +48,7 @@ const inAll = ({ cost, people, requests, votes }: NonNullable<Preview["in_all"]>
     [
       "people",
       people !== null &&
-        `at most ${count(people.votes, "vote")}${people.cost === null ? "" : ` (${people.cost})`}, on items whose answer is uncertain after the votes of the judges`,
+        `at most ${count(people.votes, "vote")}${people.cost === null ? "" : ` (${people.cost})`}, on items whose answer is still uncertain after the automatic judges have voted`,
     ],
   ]
 }

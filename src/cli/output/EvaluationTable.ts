@@ -34,8 +34,8 @@ const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<st
       ...(votes === null
         ? []
         : [
-            ["scores agree with a vote", number(votes.scores.items), cell(votes.scores)],
-            ["two votes on the pair agree", number(votes.people.items), cell(votes.people)],
+            ["agreement of scores with a vote", number(votes.scores.items), cell(votes.scores)],
+            ["agreement of two votes on a pair", number(votes.people.items), cell(votes.people)],
           ]),
     ],
   ),

@@ -10,7 +10,6 @@ import { BackupFailed } from "../../task/ledger/care/LedgerMaintenance.ts"
 const again = "then run the same command again"
 
 const diskFull = `the disk is full: free some space, ${again}`
-const notWritable = "no access: this user needs write permission for the file and its folder, even to read the file"
 
 const systemWords: { readonly [code: string]: string } = {
   ENOSPC: diskFull,
@@ -37,7 +36,7 @@ const sqliteWords: { readonly [code: number]: string } = {
   [10 | (19 << 8)]: diskFull, // SHMSIZE
   5: `another program has locked the file: wait until that program ends, ${again}`,
   6: `another program has locked the file: wait until that program ends, ${again}`,
-  8: notWritable,
+  8: "no write permission: your user account needs permission to write to the file and to the folder, even for commands that only read",
   10: `the file could not be read or written: check whether the disk is full or defective, ${again}`,
   11: "the file is damaged: run `prefstream ledger check`, and restore a backup. The backup lacks all tasks that were submitted after it was made, and the next run sends these tasks again. If the service ignores Idempotency-Key, these tasks are billed twice",
   13: diskFull,
@@ -47,7 +46,7 @@ const sqliteWords: { readonly [code: number]: string } = {
 
 const postgresWords: { readonly [code: string]: string } = {
   "08P01":
-    "a pooler such as PgBouncer refused the connection: connect directly to PostgreSQL, or change the pooler's settings (if the URL's options set a schema, use ALTER ROLE ... SET search_path instead)",
+    "a pooler such as PgBouncer refused the connection: connect directly to PostgreSQL, or change the pooler's settings. If `options` in the URL sets the schema, remove `options`, and set the schema with ALTER ROLE ... SET search_path",
   "25006": "this server is read-only: use the address of the primary server",
   "28000": "check the user name and the server's pg_hba.conf",
   "28P01": "set the password in PGPASSWORD",

@@ -76,7 +76,7 @@ const decisions = [
   {
     flag: "--adopt TASK_ID",
     states: [...doubtful, ...ended],
-    effect: "choose this if the service has the task, with the id TASK_ID: the next run asks for its result",
+    effect: "choose this if the service has the task under the id TASK_ID: the next run asks for the result of TASK_ID",
   },
   {
     flag: "--send-again",
@@ -89,7 +89,7 @@ const decisions = [
     flag: "--give-up",
     states: endable,
     effect:
-      "prefstream neither sends the task again nor asks for its result, and rejects items that are in no other task",
+      "prefstream does not send or poll the task anymore: the items of the task become rejects, except items that are also in another task",
   },
 ]
 

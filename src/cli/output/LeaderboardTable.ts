@@ -40,10 +40,8 @@ const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
   if (votes_needed === null) return `${first} and ${second} are equal.`
   if (votes_needed === 0) return `${sure}: the votes are enough to rank these models.`
   const needed =
-    votes_needed > maxNeeded
-      ? `more than ${number(maxNeeded)} more votes would be needed`
-      : `about ${count(votes_needed, "more vote")} would be enough`
-  return `${sure}, so it is still uncertain which model is better. If both ratings stay as they are, ${needed}.${votes_needed > 100 * votes ? " The models may be equally good." : ""}`
+    votes_needed > maxNeeded ? `more than ${number(maxNeeded)} more votes` : `about ${count(votes_needed, "more vote")}`
+  return `${sure}, so it is still uncertain which model is better. To rank these models, ${needed} would be needed, if the ratings of both models do not change.${votes_needed > 100 * votes ? " The models may be equally good." : ""}`
 }
 
 const cycles = "cycles of results (such as: A beat B, B beat C, and C beat A)"
@@ -63,7 +61,7 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
       models[0]?.win_rate.low === null &&
       `No intervals: expected at least ${minItems} items, found ${items}.`,
     extremes.length > 0 &&
-      `${extremes.map(extremeOf).join("; ")}. Votes alone would give ${plural(extremes.length, "this model an infinite rating", "these models infinite ratings")}. The finite ${plural(extremes.length, "rating depends", "ratings depend")} on the prior distribution of ratings (--prior).`,
+      `${extremes.map(extremeOf).join("; ")}. Based on the votes alone, ${plural(extremes.length, "the rating of this model would be infinite", "the ratings of these models would be infinite")}. The finite ${plural(extremes.length, "rating depends", "ratings depend")} on the prior distribution of ratings (--prior).`,
     ...controls.map(({ coefficient, control, unit }) =>
       control === "length"
         ? `Ratings are estimated as if both completions were equally long. A completion that is longer by a typical difference wins more often or less often: its log odds of winning change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}). The typical difference is ${unit.toFixed(2)} (the root mean square of (a − b) / (a + b) for two lengths a and b).`

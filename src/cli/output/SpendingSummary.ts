@@ -17,7 +17,7 @@ const nameOf = (kind: string): string => excerpt(kind, 40)
 const maxKinds = 5
 
 const kindCost = ({ cost_per_right_vote, kind, token_cost, ...votes }: SpendingReport["kinds"][number]): string =>
-  `${kind === null ? "experts of unknown kind (price of a vote: the highest price of the experts who could vote)" : nameOf(kind)}: ${votesCost(votes)}${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per correct vote`}${token_cost === null ? "" : `; its tokens cost ${token_cost}`}`
+  `${kind === null ? "experts of unknown kind (each vote is counted at the price of the most expensive expert who could vote)" : nameOf(kind)}: ${votesCost(votes)}${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per correct vote`}${token_cost === null ? "" : `; its tokens cost ${token_cost}`}`
 
 const byKind = ({ kinds, prices }: Pick<SpendingReport, "kinds" | "prices">): ReadonlyArray<string> =>
   kinds.every(({ kind }) => kind === null) && Object.keys(prices).length === 0
@@ -69,5 +69,5 @@ export const routing = ({ routing }: Pick<RunReport, "routing">): Rows => {
 
 export const overBudget = ({ cost, items, votes }: SpendingReport["over_budget"]): string =>
   items === 0
-    ? `further votes beyond the budget: ${votesCost({ cost, votes })}`
+    ? `more votes are needed, but the budget does not cover them: ${votesCost({ cost, votes })}`
     : `${count(items, "item")} beyond the budget: ${votesCost({ cost, votes })}`

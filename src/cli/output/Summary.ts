@@ -142,7 +142,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
           : [
               `In addition, ${unfinished}.${report.shared_with_workers ? " The job's worker processes send the unsent tasks, and ask the service for the results." : ""}`,
             ]),
-        `If the service honors the header Idempotency-Key, ${honoring(report)}. Each task in doubt is then sent again with its earlier key, unless the key has expired (--idempotency-key-lifetime). The service recognizes the key, and creates no second task.`,
+        `If the service honors the header Idempotency-Key, ${honoring(report)}. prefstream sends these tasks again with the same keys as before. The service has already seen the key of a task that it received, and creates no second task. Tasks whose keys have expired (--idempotency-key-lifetime) are not sent again.`,
         `If the service ignores the header Idempotency-Key, check which of these tasks the service has. Then decide what to do with each task: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
@@ -198,7 +198,7 @@ const listed = (clauses: ReadonlyArray<string>): string =>
 
 export const duplicates = (report: { readonly duplicates: number; readonly reordered: number }): string =>
   count(report.duplicates, "duplicate") +
-  (report.reordered === 0 ? "" : ` (the order of completions differs in ${number(report.reordered)})`)
+  (report.reordered === 0 ? "" : ` (${number(report.reordered)} with the completions in another order)`)
 
 const reading = (report: RunReport): string =>
   present([

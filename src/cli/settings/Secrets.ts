@@ -1,4 +1,4 @@
-/** Flags that people may try for secrets, with the variables to use instead. */
+/** People may type these flags to set a secret, but the flags do not exist. The values name the variables to use. */
 export const secrets: ReadonlyMap<string, string> = new Map([
   ["--token", "PREFSTREAM_TOKEN"],
   ["--webhook-secret", "PREFSTREAM_WEBHOOK_SECRET"],

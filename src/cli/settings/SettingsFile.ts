@@ -73,7 +73,7 @@ const adviceOn = (name: string, names: ReadonlyArray<string>): string => {
   const spelled = name.replaceAll("_", "-").toLowerCase()
   return !names.includes(spelled) && /(^|-)(key|password|secret|token)$/.test(spelled)
     ? `: secrets are set in the environment, as ${joinWords([...secrets.values()], "or")}`
-    : `${didYouMean(spelled, names)}: expected "files", or a flag name without its leading dashes`
+    : `${didYouMean(spelled, names)}: expected the word files, or the name of a flag without its leading dashes, such as votes`
 }
 
 export const read = Effect.fn("SettingsFile.read")(function* (

@@ -1,4 +1,4 @@
-/** Writes rows as JSON. The float 1 becomes `1.0`. After `1`, `load_dataset` would expect integers, and fail at 0.5. */
+/** Writes rows as JSON. The float 1 becomes `1.0`. From `1`, `load_dataset` would infer integers, and refuse 0.5. */
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 

@@ -24,7 +24,7 @@ export const leadingLines = (features: Features) => {
   let leadingBytes = 0
   return {
     lines: lines as ReadonlyArray<string>,
-    /** Returns true if the row was added to `lines`, which begin the file. The caller must not write the row again. */
+    /** Returns true if it added the row to `lines`, to be written first. If false, the caller must write the row. */
     takes: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {

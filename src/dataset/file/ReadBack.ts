@@ -53,7 +53,7 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
       }),
     ),
     Stream.flattenIterable,
-    // With larger chunks, each later step would keep a whole row group in memory.
+    // Without `rechunk`, a chunk is a whole row group, and each later step would keep one in memory.
     Stream.rechunk(rowsPerStep),
   )
   return { metadata, rows } satisfies ParquetFile

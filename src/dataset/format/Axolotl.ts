@@ -25,7 +25,7 @@ const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "text without white space at its start or end (many chat templates remove this white space, and axolotl would not find the text)"
   return dummy.includes(answer)
-    ? `text that does not occur in ${dummy} (axolotl writes this placeholder before searching for the completion, and would find the text in the placeholder)`
+    ? `text that is not a part of ${dummy} (axolotl adds this placeholder to the conversation, and would find the text there instead of in the completion)`
     : undefined
 }
 
@@ -54,7 +54,7 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
           {
             field: `${side}.content`,
             expected:
-              "text that does not occur in common chat templates (axolotl searches for the completion, and would find the text of the template instead)",
+              "text that is not a part of common chat templates (axolotl searches the formatted conversation, and would find the text in the template instead of in the completion)",
             found: describeValue(content),
           },
         ]
@@ -66,7 +66,7 @@ const roles = ["system", "user", "assistant", "tool"]
 export const axolotlChatTemplate: TrainerFormat = {
   name: "axolotl-chat-template",
   warnings: (row) => [...inTemplates(row), ...Cuts.thoughts(row)],
-  description: "axolotl, DPO of type chat_template.default: messages; chosen and rejected are one message each",
+  description: "axolotl, DPO of type chat_template.default: prompt in messages; one message in chosen and in rejected",
   container: "jsonl",
   features: () => ({ messages, chosen: messages.list, rejected: messages.list }),
   encoder: rowPerPair((pair) =>

@@ -3,7 +3,7 @@ import type { Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
-/** TRL's `extract_prompt` (1.10) moves a common beginning to the prompt, except a space at its end. */
+/** TRL's `extract_prompt` (1.10) moves the completions' shared beginning to the prompt, except a final space. */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)
   for (let i = 0; i < length; i++) {
@@ -23,8 +23,8 @@ export const commonBeginnings =
       {
         field: "chosen",
         expected:
-          "completions that differ in their first character (otherwise, TRL's DPO and KTO trainers make their common beginning a part of the prompt)",
-        found: `a common beginning, so that TRL would shorten ${describeValue(chosen.slice(end))} to ${describeValue(chosen.slice(cut))}`,
+          "completions that differ in their first character (TRL's DPO and KTO trainers move a shared beginning to the prompt)",
+        found: `a shared beginning: TRL would shorten ${describeValue(chosen.slice(end))} to ${describeValue(chosen.slice(cut))}`,
       },
     ]
   }

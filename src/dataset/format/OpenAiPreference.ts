@@ -1,8 +1,8 @@
 /**
- * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together (docs.together.ai, "Preference
- * fine-tuning") and Fireworks read, too. A side is one assistant message. If both sides begin with the same tool calls
- * and results, these become the end of the conversation. A tool result has no name: OpenAI takes the name from the
- * call.
+ * Preference JSONL of OpenAI (guide "Direct preference optimization"). Together (docs.together.ai, "Preference
+ * fine-tuning") and Fireworks also read this format. A completion is one assistant message. If both completions begin
+ * with the same tool calls and results, these become the end of the conversation. A tool result has no name, because
+ * OpenAI takes the name from the tool call.
  */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"

@@ -50,7 +50,7 @@ export const withObjects = (messages: ReadonlyArray<Message>, field: string): Ch
     }),
   )
 
-/** Only large integers matter: Python reads integers of any size exactly, but reads fractions as JavaScript does. */
+/** Python reads integers of any size exactly, JavaScript does not. Both read fractions with the same precision. */
 const losesDigits = (text: string): boolean =>
   (
     text

@@ -13,13 +13,13 @@ import type { Omission } from "../file/OmittedPairs.ts"
 export interface FormatOptions {
   /** Whether to write a column `margin`. A missing or negative margin is written as 0. Default: false. */
   readonly margin?: boolean | undefined
-  /** The field with the pair's margin: `vote_margin` for `votes`, `strength` for `strength`. Default: `votes`. */
+  /** The source of the margin: the pair's `vote_margin` if `votes`, its `strength` if `strength`. Default: `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
   /** Whether to write tool definitions, if the format can contain them. Default: false. */
   readonly tools?: boolean | undefined
 }
 
-/** Trainers fail at a null margin. With a negative margin, they would accept a higher score for `rejected`. */
+/** Trainers fail at a null margin. With a negative margin, they tolerate a higher score for `rejected`. */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
@@ -44,7 +44,7 @@ export interface TrainerFormat {
    * or `isText` is true.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** Returns a row's prompt. For KTO: if `promptOf` is set, neighboring rows get different prompts where possible. */
+  /** Returns a row's prompt. If set, neighboring rows get different prompts where possible, as KTO requires. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features

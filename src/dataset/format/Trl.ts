@@ -1,8 +1,8 @@
 /**
- * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13) joins plain texts without a separator, so
- * questions and answers need a conversational format. In `trl-implicit`, the DPO and KTO trainers make the common first
- * words of both completions a part of the prompt, which changes the loss of KTO. A pair is omitted if an argument of a
- * tool call contains an integer beyond 2^53.
+ * Formats of TRL 1.13 (huggingface/trl, docs/source/dataset_formats.md). TRL joins plain texts without a separator.
+ * Therefore, questions and answers need a conversational format. In `trl-implicit`, the DPO and KTO trainers move a
+ * shared beginning of both completions to the prompt. This changes the loss of KTO. A pair is omitted if an argument
+ * of a tool call contains an integer beyond 2^53.
  */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -120,7 +120,7 @@ const implicitSide = Schema.Array(Message).check(
     const previousRole = side[last - 1]!.role
     return previousRole === "user" || previousRole === "tool"
       ? undefined
-      : issueAt([last - 1, "role"], "user or tool before the answer")
+      : issueAt([last - 1, "role"], "user or tool as the role of the message before the answer")
   }),
 )
 

@@ -117,7 +117,7 @@ export const check = (
         ? [
             {
               field: columns.label,
-              expected: `${describeValue(earlierLabel)}, as in an earlier row with the same prompt and completion`,
+              expected: `${describeValue(earlierLabel)}, the label of an earlier row with the same prompt and completion`,
               found: describeValue(label),
             },
           ]
@@ -127,7 +127,7 @@ export const check = (
             {
               field: columns.prompt,
               expected:
-                "a different prompt than in the previous row (KTO trainers combine the prompt of a row with the completion of the previous row, which must answer a different prompt)",
+                "a different prompt than in the previous row (KTO trainers also combine each prompt with the completion of the previous row, and this completion must not answer the prompt)",
               found: "the same prompt",
             },
           ]

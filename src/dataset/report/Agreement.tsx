@@ -52,7 +52,7 @@ const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
 
       kappa === null
         ? "unknown"
-        : `${describeKappa(kappa)}; computed from ${plural(compared_items, "item")} with at least two votes that are not ties. On an item with K different texts, random votes would agree with probability 1/K`,
+        : `${describeKappa(kappa)}; computed from ${plural(compared_items, "item")} with at least two votes, not counting ties. On an item with K different completions, two random votes agree with probability 1/K`,
     ],
     [
       "Krippendorff’s alpha",
@@ -83,7 +83,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
     <Section
       id="agreement"
       title="Agreement"
-      lead={`${plural(items, "item")} of ${count(judgedItems)} ${items === 1 ? "has" : "have"} several votes; the choice was made by ${choiceBy(agreement)}.`}
+      lead={`${plural(items, "item")} of ${count(judgedItems)} ${items === 1 ? "has" : "have"} several votes. The best completion was chosen by ${choiceBy(agreement)}.`}
     >
       <Facts facts={facts(agreement)} />
       <div class="grid columns">

@@ -36,7 +36,7 @@ const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
       "Per pair",
       cost_per_pair ?? "–",
       cost_per_pair === null
-        ? "unknown: the dataset has no pairs, or lacks the pairs of other campaigns that are part of the costs"
+        ? "unknown: the dataset has no pairs, or the costs include campaigns whose pairs are not in the dataset"
         : undefined,
     ],
     [

@@ -43,15 +43,15 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
       />
       {votes !== null && (
         <p>
-          With a probability of {interval(votes.scores)}, the scores and a random vote prefer the same completion. For
-          two random votes, this probability is {interval(votes.people)}. Both are measured on{" "}
+          The scores agree with a randomly drawn vote with a probability of {interval(votes.scores)}. Two randomly drawn
+          votes agree with a probability of {interval(votes.people)}. Both are measured on{" "}
           {plural(votes.scores.items, "item")} with several votes.
         </p>
       )}
       {unknown_ties !== undefined && (
         <p class="muted small">
-          For {plural(unknown_ties, "pair")}, it is unknown how often votes agree, because the number of ties is
-          unknown. Export the dataset again to add this number (column decided_votes).
+          For {plural(unknown_ties, "pair")}, it is unknown how often votes agree, because the dataset lacks values in
+          the column decided_votes. Export the dataset again to add these values.
         </p>
       )}
       <Table

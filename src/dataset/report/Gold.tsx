@@ -20,8 +20,8 @@ const lead = (gold: GoldReport): string => {
   const from = origin(gold)
   if (from === "") return "No item has a known answer, so the accuracy of the experts is unknown."
   if (gold.votes === 0 || gold.accuracy === null)
-    return `The accuracy of the experts is unknown: no vote on ${from} prefers a single completion.`
-  return `${count(gold.right)} of ${plural(gold.votes, "vote")} that ${gold.votes === 1 ? "prefers" : "prefer"} a single completion ${gold.right === 1 ? "was" : "were"} right (${share(gold.accuracy)}), on ${from}.`
+    return `The accuracy of the experts is unknown: no vote on ${from} is for exactly one completion.`
+  return `${count(gold.right)} of ${plural(gold.votes, "vote")} on ${from} ${gold.right === 1 ? "was" : "were"} right (${share(gold.accuracy)}). Votes for several completions at once are not counted.`
 }
 
 const draw = (accuracy: number, low: number, high: number) => (width: number) =>

@@ -149,10 +149,10 @@ const Accrual = ({ board: { accrual, top_two, votes } }: { readonly board: Board
         plots={plots}
         caption={
           <>
-            The charts show how often two votes on an item agree, and the win rates of models. Each point is computed
-            from the first votes only, in the order of the items: the number of these votes is on the horizontal axis.
-            The band is the 95% interval. Its width is proportional to 1/√votes: {count(next.votes)} more votes would
-            reduce the width to {share(next.factor)}, √({count(votes)} / {count(votes + next.votes)}).
+            The charts show how often two votes on an item agree, and the win rates of models. Votes are added in the
+            order of the items. The horizontal axis shows how many votes a point is computed from. The band is the 95%
+            interval. Its width is proportional to 1/√votes: {count(next.votes)} more votes would reduce the width to{" "}
+            {share(next.factor)}, √({count(votes)} / {count(votes + next.votes)}).
             {top_two !== null &&
               top_two.votes_needed !== null &&
               top_two.votes_needed > 0 &&
@@ -240,9 +240,9 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
       />
       <p class="muted small">
         The rank of a model is 1 plus the number of clearly better models. A model is clearly better than another model
-        if the whole 95% interval of its rating is above the other interval. “At equal length” is an estimate of the
-        rating if the two completions of each comparison had the same length. The win rate is the share of comparisons
-        that the model won. A tie counts as half a win.
+        if its whole 95% interval is above the 95% interval of the other model. “At equal length” estimates the rating
+        that a model would have if the two completions of each comparison were equally long. The win rate is the share
+        of comparisons that the model won. A tie counts as half a win.
         {board.tie_parameter !== null &&
           ` Two equally good models tie in ${share(board.tie_parameter / (2 + board.tie_parameter))} of their comparisons (ν ${decimal(board.tie_parameter)}).`}{" "}
         The command <code>prefstream leaderboard</code> uses more resamples, and has options that this report lacks.

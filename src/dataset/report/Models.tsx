@@ -29,7 +29,7 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
       }
     >
       <Table
-        label="Share of pairs won by model"
+        label="Share of pairs that each model won"
         columns={columns}
         rows={models.map(({ chosen, items, model, rejected, win_rate }) => [
           <Name text={model} chars={60} />,
@@ -42,8 +42,8 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
       <p class="muted small">
         Only pairs with completions from two different models count. The columns Chosen and Rejected count pairs. The
         share of pairs won is computed for each item of the model; the table shows the mean. The win rate in the
-        leaderboard is a different number, because it is computed from votes. If each pair of an item contains its best
-        completion and one of its k − 1 other completions, equally good models have a share of 1/k.
+        leaderboard is a different number, because it is computed from votes. If the best of k completions is paired
+        with each of the others, models that are equally good each have a share of 1/k.
       </p>
     </Section>
   )

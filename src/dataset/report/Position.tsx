@@ -18,7 +18,7 @@ const lead = ({ first_half, known, p_value, second_half }: Position): string => 
   const halves = first_half + second_half
   if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
   const summary = `On ${shareOf(first_half, halves)} of ${plural(halves, "item")}, the completions shown first (the first half of the order) got more votes than those shown last (50% is expected)`
-  return `${summary}; ${describePValue(p_value)}. An item counts once, for the half with more votes. Items with equally many votes for both halves do not count.`
+  return `${summary}; ${describePValue(p_value)}. Each item counts for the half of the order that got more votes. If both halves got equally many votes, the item does not count.`
 }
 
 const draw =
@@ -58,7 +58,7 @@ const toPlot = (choices: Choices): PlotSpec => {
   const shares = choices.chosen.map((n, i) => `position ${i + 1}: ${shareOf(n, all)}`).join(", ")
   return {
     title: `${choices.completions} completions · ${plural(all, "vote")} · expected ${share(1 / choices.completions)}`,
-    description: `Chosen positions of ${choices.completions} completions: ${shares}; expected ${share(1 / choices.completions)} each.`,
+    description: `Position of the chosen completion among ${choices.completions} completions: ${shares}. Without position bias, each share would be ${share(1 / choices.completions)}.`,
     draw: draw(choices),
   }
 }

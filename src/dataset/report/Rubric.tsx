@@ -43,7 +43,7 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
       "Agreement on strength",
       mean(alpha),
       alpha === null
-        ? "unknown: no item has two votes with a strength for its best completion, or all strengths are equal"
+        ? "unknown: no item has two votes for its best completion that give a strength, or all strengths are equal"
         : "Krippendorff’s alpha for interval data; it compares the strengths of votes that chose the same completion",
     ],
     all_bad.answered > 0 && [
@@ -146,9 +146,8 @@ const Strength = ({ strength }: { readonly strength: StrengthReport }) => {
             ])}
           />
           <p class="muted small">
-            An item’s strength is the mean of the strengths in the votes for its best completion. The dataset contains
-            this mean. Expect a higher mean strength if all votes are for the same completion than if the votes are
-            divided.
+            The votes for an item’s best completion give strengths. The mean of these strengths is the item’s strength,
+            which the dataset contains. Normally, the strength is higher if all votes are for the same completion.
           </p>
         </div>
       </div>

@@ -29,7 +29,7 @@ export const describePValue = (p: number): string => {
 }
 
 const reasons: Record<string, string> = {
-  further_vote: "with another vote on the same item, or with a vote on a gold item that was added to the input",
+  further_vote: "further votes on the same items, or votes on gold items that a run had added",
   duplicate: "duplicates",
   reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",
@@ -56,7 +56,7 @@ const reasons: Record<string, string> = {
   flagged: "flagged by an expert",
   no_rationale: "without a rationale",
   copied_rationale: "with a copied rationale",
-  against_votes: "with more votes against each possible pair than for it",
+  against_votes: "with more votes against than for each possible pair",
   no_pair: "whose best completion is blank, or equal to all other completions",
   near_duplicate: "near-duplicates",
   lone_surrogate: "with a lone surrogate, which files cannot represent",

@@ -1,9 +1,9 @@
 /**
- * Compares policies. A policy decides an item by one judge, by the jury, by one person, or by all people. Some policies
- * ask people only if the jury's confidence is low. Confidence is the highest posterior probability of a completion (A.
- * P. Dawid and A. M. Skene, 1979), if judges err independently. Known answers are not used for the confidence.
- * - Accuracy: the probability that a policy's answer equals the reference, if ties are resolved at random.
- * - Reference: the known answer, or the majority of the people without person P, where P is each person in turn.
+ * Compares policies. A policy decides an item by one judge, the jury, one person, or all people. Some policies ask
+ * people only if the jury's confidence is low. The confidence is the highest posterior probability of a completion (A.
+ * P. Dawid and A. M. Skene, 1979). It assumes that judges err independently. It does not use known answers.
+ * - Accuracy: the probability that the policy's answer is the reference. Ties are resolved at random.
+ * - Reference: the known answer, or the majority of all people except one. Each person is left out in turn.
  * - Cost: a judge's vote costs its tokens, or the judge's price. A person's vote costs the highest price of any person.
  */
 import { Option } from "effect"

@@ -24,8 +24,8 @@ export interface EvaluationOptions<E = never, R = never> {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   readonly disagreements?: number | undefined
   /**
-   * Runs for each item with a pair whose rejected completion has the higher score. `difference` is the rejected
-   * completion's score minus the chosen one's; the maximum, if the item has several such pairs.
+   * Called for each item that has a disputed pair. In a disputed pair, the rejected completion has the higher score.
+   * `difference` is this score minus the score of the chosen completion: the maximum of the item's disputed pairs.
    */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
@@ -159,10 +159,10 @@ const makeVotes = () => {
           ? []
           : [
               {
-                // Probability that two random votes agree, if `votes * (1 + margin) / 2` votes are for the chosen
-                // completion.
+                // Probability that two of the pair's votes, drawn at random, are for the same completion. The share
+                // `(1 + margin) / 2` of the votes is for the chosen completion.
                 people: ((votes * (1 + margin * margin)) / 2 - 1) / (votes - 1),
-                // Probability that the scores agree with a random vote.
+                // Probability that a vote drawn from the pair's votes is for the completion with the higher score.
                 scores: 0.5 + (winOf(chosen, rejected) - 0.5) * margin,
               },
             ],

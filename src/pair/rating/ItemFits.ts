@@ -57,7 +57,7 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/** Root mean square of the length differences. A standard deviation would depend on the order of the completions. */
+/** Root mean square of the length differences. A standard deviation would change with the order of completions. */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0

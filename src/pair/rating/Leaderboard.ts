@@ -1,11 +1,10 @@
 /**
- * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`).
- * - Intervals: percentiles of the bootstrap over items, because comparisons of one item depend on each other.
- * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1), at least 0.
- * - Controls are covariates of a comparison (much like Li, Angelopoulos, and Chiang, 2024, "Does style matter?"):
- *   `length` is (a − b) / (a + b) for lengths a and b, divided by its root mean square. `position` is 1 or −1.
- * - Ranks: a model's rank is 1 plus the number of models with an interval above its own (W.-L. Chiang et al., 2024).
- * Models are in one group if they were compared, directly or through other models. Each group has the same mean rating.
+ * Rates models by votes: the Bradley–Terry model, with Davidson's extension for ties (`stats/BradleyTerry`).
+ * - Intervals are bootstrap percentiles. Whole items are resampled, because the votes on one item depend on each other.
+ * - A weighted vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1), at least 0.
+ * - Controls are covariates of a comparison (similar to Li, Angelopoulos, and Chiang, 2024, "Does style matter?").
+ *   `length`: (a − b) / (a + b) for lengths a and b, scaled to a root mean square of 1. `position`: 1 or −1.
+ * - A model's rank is 1 plus the number of models whose whole interval is higher (W.-L. Chiang et al., 2024).
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -64,7 +63,7 @@ export const weightBy =
       texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
   }
 
-/** The mean of the prior distribution in `stats/DawidSkene`: two right votes and one wrong vote. */
+/** For an expert of unknown reliability. The prior in `stats/DawidSkene` is like two right votes and one wrong vote. */
 const unknownReliability = 2 / 3
 
 export const make = (reliabilityOf?: (expert: string | null) => number | null) => {

@@ -15,7 +15,7 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
 }
 
-/** `successes` is less than the expected number of successes. `otherTail` is the expected number, rounded up. */
+/** Needs fewer successes than expected. The search for the other tail starts at `otherTail`. */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
   let [low, high] = [otherTail, trials + 1]

@@ -11,7 +11,7 @@ export interface Limits {
   readonly tolerance?: number
 }
 
-/** `expert` is a number from 0. `parties` is the number of choices that tie in a jury (`votes/Jury`), or else 1. */
+/** `expert` is a number from 0. If the judges' votes tie (`votes/Jury`), `parties` is the number of tied choices. */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {
@@ -19,22 +19,19 @@ export interface Fit {
   readonly reliability: Float64Array
   /** The probability of each item's most probable completion; 1 for a known choice. */
   readonly confidence: () => Float64Array
-  /**
-   * For each expert, the number of votes on items with several votes or a known answer. If 0, the reliability is
-   * `priorOf`.
-   */
+  /** Per expert, the number of votes on items with several votes or a known answer. 0: `reliability` is `priorOf`. */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
 }
 
-/** The prior counts like `votesBefore` earlier votes of each expert. `rightBefore` of these votes are right. */
+/** The prior is like three earlier votes of each expert. `rightBefore` of these votes are right. */
 const votesBefore = 3
 const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/** Weight of each vote of a jury with `parties` tied choices. It is approximate for more than two completions. */
+/** Weight of one vote: lower if the judges' votes tie. The weight is approximate for more than two completions. */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 const minGain = 1e-6

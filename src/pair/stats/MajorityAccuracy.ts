@@ -1,9 +1,10 @@
 /**
- * The probabilities that the majority of votes is right and that two votes agree, from the experts' accuracy.
+ * Computes two probabilities from the experts' accuracies: that the majority is right, and that two votes agree.
  * - Votes are independent, and all wrong completions are equally likely to get a wrong vote (jury theorem: Condorcet,
  *   1785; C. List and R. E. Goodin, 2001, "Epistemic democracy").
- * - An item's experts are drawn without replacement: a set's probability is proportional to the product of its weights
- *   (S. X. Chen, A. P. Dempster, and J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
+ * - An item's experts are drawn without replacement. The probability of drawing a group of experts is proportional to
+ *   the product of their weights (S. X. Chen, A. P. Dempster, and J. S. Liu, 1994, "Weighted finite population sampling
+ *   to maximize entropy").
  * - The earliest vote decides a tie, so each of t tied completions wins with probability 1 / t.
  * Harder items and common errors are not modeled; both usually make a majority less accurate.
  */

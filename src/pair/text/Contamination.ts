@@ -65,7 +65,8 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
   return [...evaluations.values()]
 }
 
-/** To save time, leaves out frequent n-grams that cover up to half of a prompt. A match needs more than half. */
+// To save time, leaves out each prompt's most frequent n-grams. Together, they cover at most half of the prompt. A
+// match covers more than half, so a match always contains an n-gram that is not left out.
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()
   const frequencyOf = (gram: number) => frequency.get(gram) ?? 0

@@ -67,10 +67,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/**
- * If at most this share of the letters is Han or kana, the text may only quote Chinese or Japanese. A character of
- * these scripts counts as three letters.
- */
+/** With at most this share of Han and kana, a text may be in another language and quote Chinese or Japanese. */
 const minShareOfScript = 0.6
 
 const notWords =
@@ -79,7 +76,7 @@ const notWords =
 const word =
   /^[\p{Ps}\p{Pi}"'¿¡*]*(?=[\p{L}\p{M}]{2})[\p{L}\p{M}]+(?:['’ʼ\u200c-][\p{L}\p{M}]+)*[\p{Pe}\p{Pf}"'.,;:!?…*،؛؟।]*$/u
 
-/** A part in one of these scripts is often a whole sentence, with punctuation that `word` does not allow. */
+/** In these scripts, the text between two spaces is often a whole sentence, which `word` does not match. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 

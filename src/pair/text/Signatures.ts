@@ -16,7 +16,7 @@ const maxRecords = 65_536
 
 const batchPrompts = 256
 const batchUnits = 262_144
-/** The calling thread computes this many batches in about the time that a new thread needs to start. */
+/** The calling thread computes the first batches, because starting another thread takes about as long. */
 const firstBatches = 8
 const ahead = 4
 

@@ -26,7 +26,7 @@ export const disjointSets = (count: number) => {
   }
 }
 
-/** Joins all ordinals with the same key. Keys have 52 bits. */
+/** `keys[i]` is the key of prompt i, an integer of 52 bits. Calls `join` for prompts with equal keys. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
   // A Map fails above 2^24 entries. So keys are sorted by their first 27 bits, and each prefix has its own Map.
   const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()

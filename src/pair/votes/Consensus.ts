@@ -71,7 +71,7 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
 const chosenIndexOf = (text: number, votes: ReadonlyArray<ItemVote>): number | undefined =>
   votes.find(({ choice }) => choice === text)?.chosenIndex
 
-/** Combines the votes by counting them. If the item has the result of one task, the choice is this result's choice. */
+/** Combines the votes by counting. If exactly one task judged the item, this task's own result decides the choice. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
   const decided = byDecision(item, votes)
   if (decided !== undefined) return decided
@@ -157,7 +157,6 @@ export const byProbability = (
   }
 }
 
-/** Moves `best` to the top. Texts that tie with `best` there move down if a vote prefers `best`, or a lead decided. */
 const withBest = (
   { completions }: Pick<Judgment, "completions">,
   ranking: Ranking | undefined,
@@ -233,6 +232,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Changes a pair in `PairBytes` itself, because a copy would decode its texts. */
+/** If the pair's texts are undecoded bytes (`PairBytes`), changes the pair itself. A copy would decode the texts. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

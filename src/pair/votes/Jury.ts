@@ -1,9 +1,9 @@
 /**
  * Counts the votes of all judges on an item (its jury) as one vote, because language models often make the same errors.
- * Judges with the same choice form a party. The largest party decides. If several parties are the largest, the most
- * reliable of them decides. `jury [["a","b"],["c"]]` is the name of every jury in which a and b agree, and c does not.
- * The name counts as one expert, whose reliability comes from known answers and people's votes (histogram binning: B.
- * Zadrozny and C. Elkan, 2001).
+ * Judges with the same choice form a party. The largest party decides. Among equally large parties, the most reliable
+ * party decides. A jury's name lists its parties: in `jury [["a","b"],["c"]]`, judges a and b agree, and c does not.
+ * All juries with the same name count as one expert. This expert's reliability is estimated from known answers and
+ * people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
@@ -11,7 +11,7 @@ import { isDecided, type ItemVote } from "./ItemVotes.ts"
 export interface CountedVote {
   readonly expert: string | null
   readonly choice: number
-  /** `pattern` is the jury's name. `parties` is the number of parties that have the largest size: 1 without a tie. */
+  /** `pattern`: the jury's name. `parties`: the number of its largest parties, above 1 if several are equally large. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 
@@ -34,7 +34,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** Leaves out votes that are ties. With `jury`, one vote per largest party replaces the votes of all judges. */
+/** Leaves out ties. If `jury` is true, replaces the judges' votes with one vote for each of the largest parties. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

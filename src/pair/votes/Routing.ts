@@ -1,9 +1,10 @@
 /**
  * Selects the items to send to people, the least certain first. Items have the same `pattern` if their judges agree and
- * disagree in the same way (`Jury`). Of n items with a pattern, 3 √n go to people first, to measure how reliable the
- * judges are. After that, an item goes to people if its certainty is below `bound`. If a person has voted on the item,
- * the item goes to another person if its certainty is below `confidence`. Items with a known answer never go to people.
- * If most judges make the same error on an item, the item may not go to people either.
+ * disagree in the same way (`Jury`). Items with a known answer are never selected. If most judges make the same error
+ * on an item, the item can look certain, and people may never see the item.
+ * - Of n items with the same pattern, 3 √n are selected first. They show how reliable the judges are.
+ * - After that, an item is selected if its certainty is below `bound`.
+ * - An item with a person's vote is selected for another person if its certainty is below `confidence`.
  */
 import * as NextVotes from "./NextVotes.ts"
 
@@ -17,7 +18,7 @@ interface Pattern {
   items: number
   /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** Number of items that are measured, or wait for a person, or were just selected by `choose`. */
+  /** `measured`, plus the items that wait for a person, plus the items that `choose` has now selected. */
   sampled: number
 }
 

@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /** Sets a password. If the link names no account, `chosen` is the account's name. A new account is an admin. */
+  /** If the link has no account, the account `chosen` gets the password. A missing account is created as an admin. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, because hashing is expensive.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Before sign-in, no session tells `Audit` who acts. So the caller names the operator. */
+  /** Records an action before sign-in. There is no session yet, so the caller passes the operator. */
   const recordOf = (operator: Omit<Operator, "role">, action: string) =>
     Effect.provideService(Audit.record(sql, action, operator.name), Audit.Actor, operator)
 

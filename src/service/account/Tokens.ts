@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash, name } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
-    // `accept` refuses a token without an entry in the map `accepted`. The token is refused even if the write fails.
+    // Without its entry in `accepted`, the token is refused, even if the database write below fails.
     const last_used_at = accepted.get(hash)?.lastUsedAt ?? null
     accepted.delete(hash)
     yield* write(

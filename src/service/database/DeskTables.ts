@@ -79,8 +79,8 @@ export const deskTables: ReadonlyArray<string> = [
     pause_percent INTEGER,
     guidelines TEXT NOT NULL
   )`,
-  // Kind `item` is a gold item that the person sees or has judged. Kinds `admit` and `requalify` are operators'
-  // decisions, with the number of the latest vote in `last_vote`. Only rows after the last decision count.
+  // Kind `item`: the person sees or has judged a gold item. Kinds `admit` and `requalify`: an operator's decision. Its
+  // `last_vote` is the latest vote number at this time. A person's rows before the last decision do not count.
   `CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

@@ -74,8 +74,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`,
   `CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`,
   `CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`,
-  // `answer` is the complete response to a GET request. Compressed text reduced the throughput of GET by a third. A
-  // BLOB would be read into memory outside V8's heap, which slows down garbage collection.
+  // `answer` is the complete response to a GET request, as plain text. Compression would reduce the throughput of GET
+  // by a third. A BLOB would slow down garbage collection, because its memory is outside V8's heap.
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
   // Groups that a client named. `votes` and `votes_needed` are sums over the open tasks. The columns from `items` to
@@ -151,10 +151,10 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE organization = NEW.organization AND group_id = NEW.group_id;
   END`,
 
-  // `open` is the number of votes for which an expert is still needed: the task's `votes_required` plus `extra_votes`,
-  // minus `votes`, `claimed` (votes that automatic experts have begun), and active holds (of people). It is 0 if the
-  // item is closed. A person judges at most one of the items with the same `content`, unless `repeatable` is 1 (gold
-  // items) or the service allows repeated votes.
+  // `open` is the number of votes for which an expert is still needed, or 0 if the item is closed. `open` is the task's
+  // `votes_required` plus `extra_votes`, minus `votes`, minus `claimed` (the votes that automatic experts have begun),
+  // minus the active holds of people. A person judges several items with the same `content` only if `repeatable` is 1
+  // (gold items), or the service allows repeated votes.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -169,8 +169,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
-  // A search for a person's work skipped these items, because the person had already seen `items` items with the same
-  // `content`. They wait for people who have seen fewer (`EqualItems`).
+  // When a person asked for work, these items were skipped, because the person had already seen `items` items with the
+  // same `content`. A skipped item waits for people who have seen fewer such items (`EqualItems`).
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
   // `items` is the number of items with this content that the person has judged, holds, or has set aside.

@@ -7,7 +7,7 @@ import { JudgeFailed, type RequestContext } from "./JudgeFailure.ts"
 import * as JudgeHttp from "./JudgeHttp.ts"
 
 export const failed = ({ baseUrl }: RequestContext, fault: JudgeFailed["fault"], why: string) =>
-  new JudgeFailed({ fault, problem: `${baseUrl} did not carry out a request of a batch: ${why}` })
+  new JudgeFailed({ fault, problem: `${baseUrl} did not answer one of the requests in a batch: ${why}` })
 
 const resultOf = Effect.fnUntraced(function* (
   { error, response }: BatchLine,

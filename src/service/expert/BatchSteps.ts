@@ -91,7 +91,7 @@ export const make = (
     return input_file
   })
 
-  /** Searches until the batch is listed. With `mayRepeat`, gives up if the endpoint does not list the batch. */
+  /** Searches until the endpoint lists the batch. With `mayRepeat`, a batch that is not listed is given up instead. */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))
@@ -127,7 +127,7 @@ export const make = (
       return created
     })
     const step = Effect.gen(function* () {
-      // A stop of the process waits for the response. Otherwise, it would be unknown whether the batch exists.
+      // A process that is stopped first waits for the response. Otherwise, nobody would know whether the batch exists.
       const created = yield* Effect.uninterruptible(creation)
       if (created._tag === "Success") return created.success.id
       if (created.failure.isRefused === true) return yield* created.failure
@@ -158,7 +158,7 @@ export const make = (
         doubts.set(name, now)
         yield* record(name, { gone_at: now })
         yield* Effect.logWarning(
-          `${about(name)} is in doubt: the batch cannot be ${what}, because the endpoint says that the batch does not exist. ${sendAgain}`,
+          `${about(name)} is in doubt (it may be lost): the endpoint says that the batch does not exist, so the batch cannot be ${what}. ${sendAgain}`,
         )
       }
       yield* Effect.sleep(pollInterval)

@@ -69,9 +69,9 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // `counted_for` is the item of the vote whose cost includes the answer. Before a judgment uses the answer, the
-      // value is null. If the judgment ends without a vote, the value is an empty string. The cost of the answer is
-      // then added to the model's next vote, on any item.
+      // `counted_for` says which vote includes the cost of the answer. An item: the vote on this item. Null: no vote
+      // yet, because no judgment has used the answer. An empty string: no vote yet, because the judgment gave no vote.
+      // The cost is then added to the model's next vote, on any item.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -155,7 +155,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
       )
 
     const clean = (text: string) => text.replaceAll("\0", "\uFFFD").toWellFormed()
-    /** @param unreadable the number of further requests that were paid for but whose answers cannot be read */
+    /** @param unreadable the number of paid requests with unreadable answers, which are not in `answers` */
     const keep = Effect.fnUntraced(function* (
       endpoint: string,
       model: string,
@@ -202,11 +202,11 @@ export const open = Effect.fn("JudgeAnswers.open")(
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** For a judgment of `item` that gave no vote: leaves its cost to the model's next vote, on any item. */
+    /** Call this if a judgment of `item` gave no vote. The model's next vote, on any item, will include the cost. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Adds the cost of judgments without a vote to the vote on `item`. Returns the tokens of their requests. */
+    /** Some judgments gave no vote. Adds their cost to the vote on `item`, and returns their requests' tokens. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer

@@ -1,9 +1,9 @@
 /**
  * Sends requests to `POST {base URL}/chat/completions`, and follows no redirects. Callers that need the same answer
  * share one request. A stored answer (`JudgeAnswers`) needs no request. If one request of a judgment fails, the answers
- * to its other sent requests are stored. Failures and logs do not contain the key. If the question causes
- * the failure, the `JudgeError` is not retryable. After a timeout, a too long answer, or an unexplained refusal, the
- * question is assumed to be the cause only if the endpoint has answered other questions.
+ * to its other sent requests are stored. Failures and logs do not contain the key. A `JudgeError` is not retryable if
+ * the question caused the failure. A timeout, a too long answer, or an unexplained refusal has an unknown cause. If the
+ * endpoint has answered other questions, the question is assumed to be the cause, otherwise the endpoint.
  */
 import {
   ByteSize,
@@ -99,7 +99,7 @@ export const make = Effect.fnUntraced(function* (
   let withTemperature = true
   let answered = 0
   let notBefore = 0
-  /** The reason of the last refusal, if the endpoint's last response refused the settings, such as the key. */
+  /** Why the endpoint refused the settings, such as the key. Undefined after a later answer or temporary failure. */
   let refusal: string | undefined
 
   /** Part of each request's id. `temperature` stays in the id even if it is not sent, so stored answers are found. */

@@ -214,7 +214,7 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
 }
 
 /**
- * `cached` sums the requests whose cost is part of another vote. The cost of this vote does not include these requests.
+ * `cached` sums the requests whose cost is part of another vote. They add nothing to the cost of this vote.
  * `without_vote` sums the requests of earlier judgments that gave no vote.
  */
 const usageCounter = (costOf: ((tokens: TokenPrice.RequestTokens) => Cost.Decimal) | undefined) => {

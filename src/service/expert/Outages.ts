@@ -74,7 +74,7 @@ export const make = () => {
             due.push(itemId)
           }
           if (!item.reported) nextDue = Math.min(nextDue, item.until)
-          // If the expert does not retry the item within an hour, the item probably has enough votes of other experts.
+          // Without a retry within an hour, forgets the failure: the item probably has enough votes of other experts.
           if (item.reported && item.until + hours < now) failuresByExpert.delete(expert)
         }
         if (failuresByExpert.size === 0) items.delete(itemId)

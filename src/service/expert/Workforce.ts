@@ -23,9 +23,9 @@ export interface WorkforceOptions {
 }
 
 const maxClaimed = 32
-/** Maximum number of claimed tasks if any expert has a `concurrency`. Experts that answer immediately have none. */
+/** Maximum number of claimed tasks if an expert needs time to answer. Only such experts have a `concurrency`. */
 const maxTasksOfSlow = 8
-/** An expert with a `concurrency` above this number sends batches. Its `concurrency` then limits the claimed items. */
+/** An expert with a `concurrency` above this number sends batches. Its `concurrency` also limits the claimed items. */
 const maxUnbatchedConcurrency = 1_000
 
 const limitsOf = (experts: ReadonlyArray<Expert>) => {
@@ -37,7 +37,7 @@ const limitsOf = (experts: ReadonlyArray<Expert>) => {
 const maxReported = 1_000
 
 const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string | undefined, outcome: string) =>
-  `${voters === "judges" ? "language models" : "automatic experts"} cannot give the missing votes on ${lacking} of ${prompts} prompts${failed === undefined ? "" : ` (${failed})`}; ` +
+  `more votes are needed on ${lacking} of ${prompts} prompts, but no ${voters === "judges" ? "language model" : "automatic expert"} can give them${failed === undefined ? "" : ` (${failed})`}; ` +
   (outcome === "cancelled"
     ? "the next run asks the automatic experts again"
     : outcome === "shortened"
@@ -198,7 +198,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     if (idle !== undefined) yield* awaitNextClaim(idle)
   })
 
-  // Without automatic experts, `cancelUnanswered` cancels all open tasks. Clients would wait for results in vain.
+  // Without automatic experts, no open task can be answered, so `cancelUnanswered` cancels all of them.
   const cancelAll = Effect.gen(function* () {
     yield* persistently(Effect.suspend(claim))
     const open = yield* Effect.forEach(["pending", "in_progress"] as const, (status) =>

@@ -61,7 +61,7 @@ const webhooks = {
       ],
       requestBody: { required: true, content: { "application/json": { schema: schemaOfEvent } } },
       responses: {
-        "2XX": { description: "The event was received. Answer within 15 seconds; the service ignores the body." },
+        "2XX": { description: "Your server has received the event. Respond within 15 seconds. The body is ignored." },
         "410": { description: "Disables the webhook until its URL is set again." },
         default: { description: "The service sends the event again, for up to three days." },
       },

@@ -84,8 +84,8 @@ export const withProblems = (options: {
   Effect.fnUntraced(function* (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const bodyBytes = options.bodyBytes(request)
-    // The handler continues after a timeout. An interruption while the body arrives would close the connection, and the
-    // client would not get the response.
+    // After a timeout, the handler is not interrupted. While the body arrives, an interruption of the handler would
+    // close the connection, and the client would not get the response about the timeout.
     const fiber = yield* handled.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytes)),
       Effect.forkScoped({ startImmediately: true }),

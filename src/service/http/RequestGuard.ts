@@ -10,7 +10,7 @@ import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 const pageBodyBytes = 256 * 1024
-/** Higher limits: for edited completions, and for guidelines, which need at most 3 bytes per UTF-16 code unit. */
+/** Bodies with edited completions or guidelines may be larger. A UTF-16 code unit of guidelines has at most 3 bytes. */
 const pageBodyLimits: ReadonlyArray<readonly [url: RegExp, bytes: number]> = [
   [/^\/annotate\/api\/items\//, 1024 * 1024],
   [/^\/dashboard\/api\/tasks\/.*\/guidelines$/, 3 * maxLength.guidelines + pageBodyBytes],

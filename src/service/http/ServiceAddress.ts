@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     localNames.has(host.replace(/:\d+$/, "")) ||
     localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
 
-  /** On loopback, or if there is no public URL, an origin whose host equals the `Host` header is accepted, too. */
+  /** A service on loopback, or without a public URL, also accepts an origin whose host equals the `Host` header. */
   const isOwnOrigin = (origin: string, host: string | undefined) => {
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false

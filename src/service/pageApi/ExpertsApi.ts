@@ -14,7 +14,7 @@ export const ExpertSummary = Schema.Struct({
   created_at: Millis,
   last_seen_at: Schema.NullOr(Millis),
   judged: Schema.Int,
-  /** `of` counts items on which the other votes have a majority. `agreed` counts votes that agree with the majority. */
+  /** `of`: votes on items where the other experts have a single favorite. `agreed`: the votes for this favorite. */
   majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
   gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
 })

@@ -15,7 +15,7 @@ export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.Stri
 
 /** One entry for all equal items: same prompt, completions, guidelines, and group. Canceled items stay separate. */
 export const ItemSummary = Schema.Struct({
-  /** `item_no`, `task_id`, `group_id`, `index`, and `prompt` are from the newest equal item that matches the filter. */
+  /** The members from `item_no` to `prompt` describe the newest of the equal items that match the filter. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
@@ -44,7 +44,7 @@ const filter = {
   state: Schema.optionalKey(ItemState),
   expert: Schema.optionalKey(Text),
   flagged: Schema.optionalKey(Schema.Literal("true")),
-  /** Finds items on which the votes agree at most this much, in percent. */
+  /** The maximum agreement of an item's votes, in percent. Unanimous items and unfinished items never match. */
   max_agreement: Schema.optionalKey(IntFromQuery),
 }
 

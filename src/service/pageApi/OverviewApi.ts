@@ -14,7 +14,7 @@ const progress = {
   votes_needed: Schema.Int,
 }
 const Bound = Schema.NullOr(Schema.Finite)
-/** `compared`: votes on items whose other votes have a single favorite. `agreed`: those of them for that favorite. */
+/** `compared`: votes on items where the other experts have a single favorite. `agreed`: the votes for this favorite. */
 const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: Bound }
 
 export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const

@@ -10,7 +10,7 @@ export class NotFound extends Problem<NotFound>()("NotFound", 404, "Not found.")
 export class Conflict extends Problem<Conflict>()("Conflict", 409, "This is no longer possible.") {}
 
 export class AnswerRequired extends Problem<AnswerRequired>()("AnswerRequired", 422, "An answer is missing.", {
-  /** The name of the field without an answer: `strength`, `edit`, `rationale`, or the name of an aspect. */
+  /** The name of the required field that is empty: `strength`, `edit`, `rationale`, or the name of an aspect. */
   member: Schema.String,
 }) {}
 

@@ -154,7 +154,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // While an item of the task is claimed, returns 0 for `lacking`. After the claims, the task is searched again.
+      // While other items of the task are claimed, `lacking` is 0. After the last claim, experts check the task again.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
     }
@@ -341,7 +341,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
-    /** Waits for something to claim. Returns at once if there may be something new since the last `claim` began. */
+    /** Waits for `wake`, `reconsider`, or `reconsiderAll`. A call since the start of the last `claim` also counts. */
     awaitWork: work.await,
     /** Announces a new task. Call it inside the `Database.write` that creates the task. */
     wake: Effect.asVoid(work.open),

@@ -25,7 +25,7 @@ export interface Judgment {
   readonly choice: number
   readonly rationale: string
   readonly operator: string
-  /** Whether to refuse the judgment if the prompt already has a decision. */
+  /** If true, `decide` fails if the prompt already has a decision. Otherwise, `decide` replaces the decision. */
   readonly undecided?: boolean
 }
 
@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
     now: number,
-    /** If true, only the number of needed votes has changed, and the published result stays. */
+    /** If true, `settle` keeps the published result. For callers that change no votes and no decisions. */
     asksOnly = false,
   ) {
     const { seq, status } = task
@@ -188,7 +188,7 @@ const make = Effect.gen(function* () {
         }
         const claimed = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND claimed > 0`
         if (claimed.length > 0) {
-          return yield* conflict("An automatic expert is judging this prompt now. Withdraw it later.")
+          return yield* conflict("An automatic expert is judging this prompt now. Withdraw the prompt later.")
         }
         const holds = yield* sql<{ item_id: number; expert_no: number }>`UPDATE hold SET held_until = NULL
             WHERE item_id = ${itemId} AND held_until IS NOT NULL RETURNING item_id, expert_no`
@@ -250,7 +250,7 @@ const make = Effect.gen(function* () {
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
         if (status === "cancelled") return yield* conflict("The task is cancelled.")
-        // `AutomaticQueue` asks for `votes_required` votes per item of a `pending` task, and would miss extra votes.
+        // For a `pending` task, `AutomaticQueue` ignores `extra_votes`, so a `pending` task must not have extra votes.
         if (status === "pending")
           return yield* conflict("Nobody has judged the task yet: all its votes are still open.")
         const chosen = JSON.stringify(promptIndices?.map((index) => itemIdOf(seq, index)) ?? [])
@@ -378,7 +378,7 @@ const make = Effect.gen(function* () {
       }),
     )
     const move = (task: Voting.Task, itemIds: ReadonlyArray<number>) => {
-      // A vote stays void if its item has all its votes, or if other experts are giving the missing votes now.
+      // Does not restore a vote if the item needs no more votes, or if other experts are giving all missing votes now.
       const mine = sql`voiding_id = ${voidingId} AND item_id IN (
         SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
           AND votes < ${task.votes_required} + extra_votes

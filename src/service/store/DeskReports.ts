@@ -1,6 +1,6 @@
 /**
- * Reports for managers. `items` reads from the newest item to the oldest until the page is full. Equal items (see
- * `ItemSummary`) form one entry, at the position of the newest match.
+ * Reports for managers. `items` lists items from new to old. Equal items (see `ItemSummary`) form one entry. The entry
+ * has the position of the newest of these items that matches the filter.
  */
 import { Effect, Option } from "effect"
 import { medianInterval } from "../../domain/Interval.ts"
@@ -78,7 +78,7 @@ export const make = Effect.gen(function* () {
     const before = filter.before ?? Number.MAX_SAFE_INTEGER
     const isDisputed = filter.state === "disputed" || filter.max_agreement !== undefined
     const isLead = filter.state === "decided" || filter.state === "withdrawn"
-    // If the filter asks for disputed, decided, or withdrawn items, the join begins with these, because they are few.
+    // The tables `disputed` and `decision` are small. If the filter needs one of them, SQLite reads this table first.
     const from = isDisputed
       ? sql`disputed CROSS JOIN item USING (item_id) LEFT JOIN decision USING (item_id)`
       : isLead

@@ -1,9 +1,8 @@
 /**
  * Tracks which people have seen which items. Items are equal if they have the same prompt, group, guidelines, and
- * completions in any order. Equal items have the same `content`. Usually, no person gets two equal items. But gold
- * items are repeatable; with `AllowRepeatedVotes`, all items are. A repeatable item goes first to the people who have
- * seen equal items least often. It does not wait for people who may not judge it, or who have been absent for seven
- * days (`activeWithin`).
+ * completions in any order. Equal items have the same `content`. Usually, no person gets two equal items. The exception
+ * is repeatable items: gold items, or all items if `AllowRepeatedVotes` is true. A repeatable item goes first to the
+ * people who have seen equal items least often. Those who may not judge it, or are away (`activeWithin`), do not count.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -14,7 +13,7 @@ import { Database } from "../database/Database.ts"
 import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
 import type { TaskRequests } from "./TaskRequests.ts"
 
-/** The id that equal items of an organization share: an integer below 2^52. A hash collision only delays some votes. */
+/** A hash below 2^52 that equal items of an organization share. All items with the same hash count as equal. */
 export const contentOf = (
   organization: string,
   { group, guidelines }: { readonly group?: string | undefined; readonly guidelines?: string | undefined },
@@ -27,7 +26,7 @@ export const contentOf = (
     16,
   )
 
-/** Items do not wait for people who have been absent for longer than this. */
+/** A person who has not used the service for this time is away. No item waits for this person. */
 export const activeWithin: Duration.Input = "7 days"
 
 /** Whether people may judge the same content again if nobody else is left. If false, the item waits for new people. */
@@ -76,7 +75,7 @@ export const make = Effect.gen(function* () {
       AND NOT EXISTS (${met("hold")} AND met.held_until IS NOT NULL)`
   }
 
-  /** Selects the people whom the item waits for. They have seen equal items fewer than `times` times. */
+  /** Selects the people who may judge the item, and have seen equal items fewer than `times` times. */
   const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) =>
     sql`${eligible(["person"], row, lane)} AND ${timesSeen(sql.literal(`${row}.content`), sql`other.expert_no`)} < ${times}`
 
@@ -150,7 +149,7 @@ export const make = Effect.gen(function* () {
   })
 
   const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
-    // Votes on a canceled task are ignored, unless the next start of the service may reopen the task (`unanswered`).
+    // Votes on a canceled task do not count, unless it is `unanswered`: the next start of the service may reopen it.
     const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
       ON other.content = item.content AND other.item_id <> item.item_id
       JOIN task ON task.seq = other.item_id / ${maxPrompts} AND (status <> 'cancelled' OR unanswered = 1)
@@ -159,7 +158,7 @@ export const make = Effect.gen(function* () {
     return votes.length > 0
   })
 
-  /** Call this when fewer people can judge. Repeatable items that now wait for nobody return to the queue. */
+  /** Call this when people can no longer judge. Repeatable items that waited only for them return to the queue. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
   /** Marks open gold items as `repeatable`, so that one person can judge several equal items. */

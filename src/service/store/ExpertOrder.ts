@@ -19,7 +19,7 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
     WHERE item.${itemsOf(sql, seq)} AND item.open > 0`
 }
 
-/** Sets `has_equal_items` on a task with items that equal older items, and on the tasks of the oldest equal items. */
+/** If an item of the task has an older copy, sets `has_equal_items` on the task, and on the task of the oldest copy. */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (
       SELECT item_id, (SELECT MIN(other.item_id) FROM item AS other INDEXED BY item_of_content
@@ -30,7 +30,7 @@ export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: 
 })
 
 export const make = (sql: SqlClient.SqlClient) => {
-  /** The experts who may be judging an item now. Kept in memory, because claims end with the process. */
+  /** By item id, the experts who may be judging the item now. Not stored, because claims end with the process. */
   const expected = new Map<number, ReadonlyArray<number>>()
 
   const orderFor = Effect.fnUntraced(function* (seq: number) {

@@ -84,8 +84,8 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     for (const seq of tasks) {
       yield* sql`UPDATE item SET lane = ${lane} WHERE ${itemsOf(sql, seq)}`
     }
-    // In lane 0, the search of a person may already be past the moved items. Every search also reads new rows of
-    // `returned_item`, so the items are listed there.
+    // In lane 0, a person's cursor may already be past these items. People also get the items that are added to
+    // `returned_item`, so the items are added to this table.
     if (lane > 0) return
     for (const seq of tasks) {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item

@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly hold: Duration.Input | undefined
   /** `PersonQueue` calls this inside the `Database.write` that returns items to the queue. */
   readonly onReturned: (itemIds: Iterable<number>) => void
-  /** `PersonQueue` calls this inside the `Database.write` that changes the experts of a group. */
+  /** `PersonQueue` calls this inside the `Database.write` that changes which experts may judge a group. */
   readonly onAssigned: () => void
 }) {
   const { sql, write } = yield* Database

@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       FROM vote INDEXED BY vote_of_expert WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
       ORDER BY n DESC LIMIT ${limit}`
 
-  /** Undefined if the vote cannot change: the task ended or is paused, a lead decided, or a result has the vote. */
+  /** Undefined if no change is allowed: the task ended or is paused, the item is decided, or the vote is published. */
   const openTaskOf = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
     const { expert_no, item_id } = vote
     const task = yield* voting.openTask(seqOf(item_id))

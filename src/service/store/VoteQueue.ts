@@ -39,7 +39,7 @@ const completeAfterGrace = Effect.fnUntraced(function* (voting: Voting.Voting) {
   const round = Effect.gen(function* () {
     yield* voting.completing.close
     yield* completeDue
-    // A transaction may have opened the latch `completing` before `close`. `write` waits for this transaction.
+    // `close` may have erased the signal of a transaction that has not ended yet. `write` waits for its end.
     const next = yield* write(voting.nextCompletion)
     if (next === undefined) return yield* voting.completing.await
     const wait = Math.min(next - (yield* Clock.currentTimeMillis), maxSleep)
@@ -78,7 +78,7 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
   yield* releaseExpired.pipe(
     Effect.tapCause((cause) =>
       FullDisk.logError(
-        "Items that were held too long could not be returned to the queue; trying again in 1 minute",
+        "The service could not return items to the queue after people had held them for too long. The service tries again in 1 minute",
         cause,
       ),
     ),

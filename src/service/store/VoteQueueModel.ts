@@ -28,7 +28,7 @@ export interface ClaimRequest {
   readonly items?: number
   /** Claims only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number
-  /** Whether the expert can be asked now. If not, a claim still reserves a vote for the expert. */
+  /** Whether the expert can be asked now. A claim also reserves votes for experts who cannot be asked now. */
   readonly isAvailable: (expert: string, itemId?: number) => boolean
 }
 
@@ -64,11 +64,11 @@ export interface Claims {
   /** Tasks without a claimable item. `lacking` counts the open prompts on which none of the experts may vote. */
   readonly unanswered: ReadonlyArray<LackingTask>
   /**
-   * Tasks for judges. `lacking` is the number of prompts that `claim` closed with fewer votes than required. No judge
-   * can vote on these prompts anymore.
+   * Tasks for judges. `claim` has closed some of their prompts before all votes arrived, because no judge can vote on
+   * these prompts anymore. `lacking` is the number of closed prompts.
    */
   readonly shortened: ReadonlyArray<LackingTask>
-  /** Set if no task can be claimed now. `createdAt` is the creation time of the next task, if this task is too new. */
+  /** Set if no task can be claimed now. `createdAt`: when the next task was created, if later than `createdBefore`. */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 

@@ -394,7 +394,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   const cancel = Effect.fnUntraced(function* (task: Task, unanswered: boolean, now: number) {
     yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
-    // If the task was completed and then reopened, the result of the completion still exists.
+    // A task that was completed and reopened still has its earlier result.
     yield* sql`DELETE FROM task_result WHERE seq = ${task.seq}`
     const items = itemsOf(sql, task.seq)
     yield* sql`UPDATE item SET open = 0, claimed = 0 WHERE ${items}`

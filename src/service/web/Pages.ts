@@ -39,7 +39,7 @@ export const layer = HttpRouter.use(
     const policy = pagePolicy(imageHosts)
     const root = yield* Effect.orDie(path.fromFileUrl(builtPages()))
 
-    // The page reads the hosts of images from this `meta` element. Host names need no escaping in HTML.
+    // The page reads the allowed image hosts here. Host names contain no characters that HTML must escape.
     const meta = `<head>\n    <meta name="image-hosts" content="${imageHosts.join(" ")}" />`
     const page = (file: string) =>
       fs.readFileString(path.join(root, file)).pipe(

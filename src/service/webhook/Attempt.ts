@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
       const retryAfter = yield* RetryPolicy.retryAfter(headers["retry-after"])
       const answer =
         read > 0 && hidesAnswers(url)
-          ? "(The answer was not kept, because it came from a private network.)"
+          ? "(The response body was not stored, because the webhook URL leads to a private network.)"
           : decodeAnswer(chunks)
       return { at, status, error: meaning(status), millis, answer, retryAfter }
     }

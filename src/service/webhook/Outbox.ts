@@ -17,7 +17,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** Identifies the group if a newer message about the group can still replace this message. Otherwise null. */
+  /** Identifies the message's group, while newer messages about the group may replace the message. Otherwise null. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* (
 
   const writeWithdrawn = (gathering: string) => sql`DELETE FROM webhook_message WHERE gathering = ${gathering}`
 
-  /** Ensures that no newer message replaces this message. Returns none if the message is no longer due. */
+  /** Sets `gathering` to null, so that no newer message replaces this one. Returns none if the message is not due. */
   const writeSealed = Effect.fnUntraced(function* (sequence: number) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<Due>`

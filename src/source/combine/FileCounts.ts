@@ -1,4 +1,4 @@
-/** Detects whether each file has the completions of one model. Memory: 16 bytes per key. */
+/** Detects whether the files belong to different models, one model per file. Memory: 16 bytes per key of a prompt. */
 import { grow } from "./KeyNumbers.ts"
 
 const unevenCount = 0xffff_ffff
@@ -39,7 +39,7 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /** `several`: keys with at least two records. `even`: those in over half of the files, equally often in each. */
+  /** `several`: keys with two or more records. `even`: keys in over half of the files, with equal numbers per file. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

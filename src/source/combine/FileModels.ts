@@ -11,5 +11,5 @@ export const of = (path: Path.Path, files: ReadonlyArray<string>): ReadonlyArray
   return new Set(names).size === names.length ? names : files.map(PlaceName.describe)
 }
 
-/** `gpt-3.5` has no extension, because extensions begin with a letter. */
+/** An extension must begin with a letter: in the file name `gpt-3.5`, `.5` is part of the model name. */
 const extension = /\.[a-z][a-z0-9]*$/i

@@ -153,7 +153,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none. prefstream uses the names of files as models if a prompt has completions in most files, equally many in each. At least 75% of the prompts with several completions must meet this condition. Here, ${even} of ${several} prompts meet it: ` +
+    `Models: none. Models are named after files if each file seems to come from one model. For this, at least 75% of the prompts with several completions must be in over half of the files, equally often in each of these. Here, ${even} of ${several} prompts do. To name the models, ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }
@@ -196,7 +196,7 @@ const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord>
       const reason = `expected the same prompt as ${describe(head.place)} for key ${describeValue(key)}, found a different prompt`
       rejects.push(reject(place, "invalid_shape", reason))
     } else if (duplicate !== undefined) {
-      const reason = `expected different completions of the model ${describeValue(model)} for key ${describeValue(key)}, found the completion of ${describe(duplicate.place)} again`
+      const reason = `expected a different completion in each record with model ${describeValue(model)} and key ${describeValue(key)}, found the same completion as in ${describe(duplicate.place)}`
       rejects.push(reject(place, "duplicate_key", reason))
     } else {
       partsOfModels.set(model, completions.set(completion, part))

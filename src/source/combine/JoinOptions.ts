@@ -47,9 +47,9 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly goldPath?: string | undefined
   /** The path of the model's name in the completions files. Default: the file's name without folder and extensions. */
   readonly modelPath?: string | undefined
-  /** The path of the prompts' list of models, in the order of completions. Default: `models`, or `metadata.models`. */
+  /** The path of a prompt's list of models, which sorts the completions. Default: `models`, or `metadata.models`. */
   readonly modelsPath?: string | undefined
-  /** `reject` (default): a prompt needs all completions. `keep`: it needs two, and its best one if known. */
+  /** `reject` (default): a prompt needs one completion per file. `keep`: two are enough, unless the best is missing. */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
@@ -132,8 +132,8 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  // `keep: *` keeps all fields except those passed to `Metadata.make`. The field `models` is not passed: other kept
-  // lists may have one value per model, and need the order of the models.
+  // `keep: *` keeps all fields except those passed to `Metadata.make`. The field `models` is kept, because other kept
+  // lists may have one value per model: `models` then says which value belongs to which model.
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

@@ -1,4 +1,4 @@
-/** A prompt's list of models sets the order of its completions. Gold is a model's name or an index into the list. */
+/** Sorts completions by the prompt's list of models. The gold answer is a model's name or an index in the list. */
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { fromText } from "../record/Field.ts"

@@ -177,13 +177,13 @@ const promptOf = (
   )
 }
 
-/** Experts see this template. It has no field except the id, because another field might reveal the answer. */
+/** Suggests a template for prompts. It contains the id and no other field, because a field might reveal the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
     ({ plainName, values }) => values.some(KeyFinder.isKey) && keys.includes(plainName.replace(/^\W+/, "")),
   )
-  return ` (if records have no prompt, use a template with fixed text and a field, such as ${OptionText.set({ prompt: `Which is better? ({${id?.path ?? "FIELD"}})` })})`
+  return ` (records without a prompt need a template: fixed text with a field, such as ${OptionText.set({ prompt: `Which is better? ({${id?.path ?? "FIELD"}})` })})`
 }
 
 const items = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOptions, string> => {

@@ -1,7 +1,7 @@
 /**
- * Finds the field `key` of the layout `long`, whose records have one completion each. Records with the same key belong
- * to one prompt. A field must fit most records, not all. So a few odd records in a growing file do not change the
- * choice.
+ * Finds the `key` of the layout `long`, in which each record has one completion. `key` is a field: records with the
+ * same value belong to one prompt. The field must fit most records. If it had to fit all records, a few odd records in
+ * a growing file would change the choice.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

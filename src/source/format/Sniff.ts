@@ -136,7 +136,7 @@ const listNames = new Set(
 )
 
 const outline = (text: string) => {
-  // An unclosed quote matches the rest of the text, so that the search does not restart at each quote in it.
+  // An unclosed string matches up to the end of the text. Otherwise, each later quote would start a new, slow search.
   const token = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}[\]]/gs
   const listBegins = /\s*:\s*\[\s*\{/y
   let depth = 0

@@ -1,4 +1,4 @@
-/** Parses only a list of messages in Python's notation. A list as NumPy prints it is refused. */
+/** Parses only a list of messages in Python's notation. Lists in the notation of NumPy are refused. */
 import { Result } from "effect"
 import * as Json from "../../io/Json.ts"
 import * as PythonText from "../record/PythonText.ts"

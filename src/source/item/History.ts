@@ -1,6 +1,6 @@
 /**
- * Puts earlier turns before the prompt. The input may have them as messages, as `[["Q", "A"], …]` (LLaMA-Factory), or
- * as `[{ "human": "Q", "assistant": "A" }]` (ModelScope). Messages in both turns and prompt are not repeated.
+ * Puts turns before the prompt: messages, `[["Q", "A"], …]` (LLaMA-Factory), or `[{ "human": "Q", "assistant": "A" }]`
+ * (ModelScope). If the prompt begins with all the turns, or the turns end with the prompt, no message is added twice.
  */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

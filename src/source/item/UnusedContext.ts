@@ -3,7 +3,7 @@ import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
 import * as OptionText from "../../io/OptionText.ts"
-import { describeValue, isObject, joinWords, plural } from "../../io/Values.ts"
+import { describeValue, isObject, joinWords, plural, quoteNames } from "../../io/Values.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { type Field, fromText } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -158,15 +158,16 @@ const optionsFor = (all: ReadonlyArray<Unused>): string => {
   const whole = isMember
     ? template([...texts, ...at.columns])
     : `${template(texts)}\\n\\n${at === undefined || at.isTemplate ? at?.text : `{${at.text}}`}`
-  return joinWords([
+  const [ofCompletion, others] = [namesOf("ofCompletion"), namesOf("other").map((name) => template([name]))]
+  const settings = [
     ...(texts[0] === undefined ? [] : [OptionText.set(at === undefined ? { system: texts[0] } : { prompt: whole })]),
     ...(systems[0] === undefined ? [] : [OptionText.set({ system: systems[0] })]),
     ...(turns[0] === undefined ? [] : [OptionText.set({ history: turns[0] })]),
-    ...(namesOf("ofCompletion").length === 0
-      ? []
-      : ["the field in the prompts' records, not in the completions' records"]),
-    ...(namesOf("other").length === 0 ? [] : ["`prompt` to a template that contains these fields"]),
-  ])
+    ...(others.length === 0 ? [] : [`\`prompt\` to a template that contains ${joinWords(others)}`]),
+  ]
+  const moved = `move ${quoteNames(ofCompletion)} from the records of completions to the records of prompts`
+  const moves = ofCompletion.length === 0 ? [] : [moved]
+  return joinWords([...(settings.length === 0 ? [] : [`set ${joinWords(settings)}`]), ...moves])
 }
 
 const isMedia = ({ kind }: Unused): boolean => kind === "media" || kind === "placeholder"
@@ -184,11 +185,11 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   const path = FieldPath.format([name])
   switch (kind) {
     case "placeholder":
-      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have experts judge the item without media, set ${ignoreMedia(all)}`
+      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video. If experts can judge the item without media, set ${ignoreMedia(all)}`
     case "media":
-      return `${path}: expected no value (experts cannot be shown images, audio, or video), ${actual}; to have experts judge the item without media, set ${ignoreMedia(all)}`
+      return `${path}: expected no media, ${actual}. Experts cannot be shown images, audio, or video. If experts can judge the item without media, set ${ignoreMedia(all)}`
     default:
-      return `${path}: expected no value, ${actual}. No option uses this field. If experts need the field, set ${optionsFor([first])}. If they do not need it, set ${OptionText.set({ ignore: [name] })}`
+      return `${path}: expected no value, ${actual}. No option uses this field. If experts need the field, ${optionsFor([first])}. If they do not need it, set ${OptionText.set({ ignore: [name] })}`
   }
 }
 
@@ -201,7 +202,7 @@ export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string 
     const count = records.filter((all) => all.some((one) => one.name === name)).length
     return `${JSON.stringify(name)} (in ${count} of ${records.length} records)`
   })
-  return `no option uses ${joinWords(shares)}. If experts need ${plural(names.length, "this field", "these fields")}, set ${optionsFor([...fields.values()])}. If they do not need ${plural(names.length, "it", "them")}, set ${OptionText.set({ ignore: names })}`
+  return `no option uses ${joinWords(shares)}. If experts need ${plural(names.length, "this field", "these fields")}, ${optionsFor([...fields.values()])}. If they do not need ${plural(names.length, "it", "them")}, set ${OptionText.set({ ignore: names })}`
 }
 
 export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyArray<string> => {
@@ -209,6 +210,6 @@ export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyAr
   const first = records.flat().find(isMedia)
   if (first === undefined) return []
   return [
-    `experts cannot be shown images, audio, or video (${first.name}), so ${count} of the first ${records.length} records ${plural(count, "is", "are")} rejected; to have experts judge the items without media, set ${ignoreMedia(records.flat())}`,
+    `experts cannot be shown images, audio, or video (${first.name}), so ${count} of the first ${records.length} records ${plural(count, "is", "are")} rejected. If experts can judge the items without media, set ${ignoreMedia(records.flat())}`,
   ]
 }

@@ -216,7 +216,7 @@ const describe = (
     ...place("earlier turns", "history"),
     ...place("completion", "completion"),
     ...place("completions", "completions"),
-    ...(fields.prompt.length === 0 ? ["prompt at the common beginning of the completions"] : []),
+    ...(fields.prompt.length === 0 ? ["prompt from the common beginning of the completions"] : []),
     ...(isDefault("model") ? [] : place(name === "long" ? "model" : "models", "model")),
     ...(columnModels === undefined ? [] : [`models ${joinWords(columnModels.map((name) => `"${name}"`))}`]),
     ...(isDefault("gold") ? [] : place("gold", "gold")),

@@ -19,8 +19,8 @@ export const open = Effect.fn("GoogleObject.open")(function* (
   const { bucket, key } = yield* parse(name)
   const targetOf = yield* connect(name)
   const target = targetOf(`${encodeURIComponent(bucket)}/o/${encodeURIComponent(key)}?alt=media`)
-  // Without this header, Google Cloud Storage decompresses an object that is stored with gzip before it sends the object.
-  // Ranges are not supported for such responses.
+  // Some objects are stored as gzip. Without this header, Google Cloud Storage decompresses them for the response, and
+  // does not support ranges.
   const headers = Effect.map(target.headers, (headers) => ({ ...headers, "accept-encoding": "gzip" }))
   return yield* HttpFile.openTarget({ ...target, headers }).pipe(
     Effect.catchIf(
@@ -91,7 +91,6 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/** A new `GoogleAuth` may run a program for its credentials, so one is kept for each set of these variables. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",
@@ -99,6 +98,7 @@ const credentialVariables = [
   "GCE_METADATA_HOST",
   "METADATA_SERVER_DETECTION",
 ]
+/** The values of `credentialVariables` are the key. `GoogleAuth` is reused, because a new one may run a program. */
 const authByEnvironment = new Map<string, GoogleAuth>()
 
 /** Returns `undefined` without credentials. The library's errors may contain secrets, so they are dropped. */

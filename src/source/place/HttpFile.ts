@@ -28,7 +28,7 @@ export interface RemoteFile {
   readonly url: string
   /** Computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
-  /** How changes are detected: by `If-Range`, or by comparing `ETag`. `impossible`: the file cannot change. */
+  /** `conditional`: `If-Range` detects a changed file. `compared`: `ETag` does. `impossible`: files never change. */
   readonly changes: "conditional" | "compared" | "impossible"
   readonly refusal: (answer: Answer) => SourceError | undefined
 }

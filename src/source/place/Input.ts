@@ -9,7 +9,7 @@ export interface Input {
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /** Reads from `start` to `end` (exclusive). `slice` is undefined if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /** For the audit of a file that was read in slices: a local file's bytes, or a remote file's version. */
+  /** Identifies a file that was read in slices: all bytes of a local file, or the version of a remote file. */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 

@@ -1,4 +1,4 @@
-/** Reads a pipe. After more than `memoryLimitBytes`, it can be read again only if `Spool` has copied the pipe. */
+/** Reads a pipe. A pipe of more than `memoryLimitBytes` can be read only once, unless `Spool` copies it first. */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
 import { type SourceError, unreadable } from "../record/SourceError.ts"

@@ -166,7 +166,7 @@ export const disconnected = (name: string, error: unknown): SourceError | Connec
 const innermost = (error: unknown): unknown =>
   Predicate.hasProperty(error, "cause") && error.cause !== undefined ? innermost(error.cause) : error
 
-/** @param load needs a `catch` on its import: otherwise, bundlers fail if the package is not installed */
+/** @param load must call `catch` on its `import()`. Otherwise, bundlers fail if the package is not installed. */
 export const client = <A>(name: string, place: string, library: string, load: () => Promise<A>) =>
   Effect.tryPromise({
     try: load,

@@ -146,7 +146,7 @@ const fillParagraphs = (
   return isFilled ? text : undefined
 }
 
-// `["` always begins a quoted name, so that a text can be parsed in only one way.
+// In a field in braces, `["…"]` is always a quoted name. The name may contain braces.
 const piece = /\{\{|\}\}|\{((?:\["(?:[^"\\]|\\.)*"\]|[^{}[]|\[(?!"(?:[^"\\]|\\.)*"\]))*)\}|\\[nt\\]|[^{}\\]+|\\/sy
 
 const literals: Readonly<Record<string, string>> = { "{{": "{", "}}": "}", "\\n": "\n", "\\t": "\t", "\\\\": "\\" }

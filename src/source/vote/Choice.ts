@@ -119,7 +119,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return place < item.completions.length
       ? Result.succeed({ choice: place })
       : Result.fail(
-          `expected one of the ${item.completions.length} completions, but ${OptionText.of("choiceMap")} gives this value the meaning ${meaning}`,
+          `${OptionText.of("choiceMap")} gives ${describeValue(value)} the meaning ${meaning}, but the record has only ${item.completions.length} completions: correct the meaning or the record`,
         )
   }
 
@@ -131,7 +131,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `expected the text of a completion or the name of its model, found ${describeValue(value)}; positions and columns cannot be used, because the record has only ${completions.length} of the ${labels?.length} completions`,
+          `the record has only ${completions.length} of the ${labels?.length} completions, so a choice must be the text of a completion or the name of its model, not a position or a column: found ${describeValue(value)}`,
         )
   }
 
@@ -197,7 +197,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
         return `${JSON.stringify(column)} names ${labelsOf.length === 0 ? "none" : quoteNames(labelsOf)}`
       })
       return Result.fail(
-        `expected one column for each of the ${completions.length} completions (${quoteNames(labels ?? [])}), found that ${joinWords(each ?? [])}: rename each column after its completion`,
+        `expected one column for each of the ${completions.length} completions (${quoteNames(labels ?? [])}), but ${joinWords(each ?? [])}: rename the columns, so that each one names a different completion`,
       )
     }
     const numbers = completions.flatMap((_, i) => numberOf(values[order.indexOf(i)]) ?? [])
@@ -226,7 +226,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    // A spreadsheet may have empty cells instead of zeros. A record with both is refused, because a 1 may be missing.
+    // All other cells must be 0, or all must be empty. Among zeros, an empty cell may be a missing 1.
     const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(

@@ -156,7 +156,7 @@ const unknownTexts = (choices: ReadonlyArray<SampledChoice>): string => {
     Object.keys(choiceMap).length === 0
       ? ""
       : `, or set ${OptionText.set({ choiceMap })}, where "…" stands for one of these meanings: ${ChoiceMap.expectedMeanings}`
-  return `${describeField(choices)} ${joinWords(listValues(values))}, but no completion matches: set ${OptionText.of("choice")} to the field that identifies the chosen completion${orMap}`
+  return `${describeField(choices)} ${joinWords(listValues(values))}, but no value identifies a completion: set ${OptionText.of("choice")} to the field that identifies the chosen completion${orMap}`
 }
 
 const meaningOf = (

@@ -1,4 +1,4 @@
-/** Reads a lead's decision: an object with the member `chosen_index`, or with no members except those of `Decision`. */
+/** Reads a lead's decision: an object with `chosen_index`, or with members of `Decision` and no other members. */
 import { Result, Schema, Struct } from "effect"
 import { Decision } from "../../domain/Decision.ts"
 import { describeValue, isObject } from "../../io/Values.ts"

@@ -182,7 +182,7 @@ const answersToVotes = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<s
   })
 }
 
-/** Whether prefstream added apostrophes for spreadsheets. In other records, apostrophes are content. */
+/** Whether prefstream wrote the record, and put apostrophes before texts that a spreadsheet would run as formulas. */
 const isNeutralized = (record: Members): boolean =>
   !Object.hasOwn(record, VoteRow.rawColumn) && VoteRow.columns.every((name) => Object.hasOwn(record, name))
 

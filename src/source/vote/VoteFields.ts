@@ -43,8 +43,8 @@ export interface VoteOptions {
   readonly choiceAs?: Choice.ChoiceKind | undefined
   /**
    * Gives each value of the choice a meaning: a position (`first`, `second`, …), `tie`, `all_bad` (a tie of bad
-   * completions), `none` (no vote), or the name of a column or model. A key is a value, a comparison such as `>0.5`, or
-   * a column if `choiceAs` is `one-hot`. No other `choiceAs` may be set.
+   * completions), `none` (no vote), or the name of a column or model. A key is a value, or a comparison such as `>0.5`.
+   * If `choiceAs` is `one-hot`, a key is the name of a column. No other `choiceAs` is allowed with a map.
    */
   readonly choiceMap?: { readonly [value: string]: string } | undefined
 }
@@ -133,7 +133,7 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     if (paths.length === 0 && list === undefined) {
       const names = members.map(({ name }) => JSON.stringify(name))
       return yield* Result.fail(
-        `found no votes in ${joinWords(names.slice(0, 20))}: ${ChoiceColumns.suggestion(sample) ?? `set ${OptionText.of("choice")} to each column with choices, or ${OptionText.of("votes.votes")} to a list of votes`}`,
+        `found no votes in ${joinWords(names.slice(0, 20))}: ${ChoiceColumns.suggestion(sample) ?? `set ${OptionText.of("choice")} to the column or columns that have the choices, or ${OptionText.of("votes.votes")} to the column that has a list of votes`}`,
       )
     }
     const choices = yield* Result.all(paths.map((path) => parse(path, "choice")))
@@ -167,7 +167,7 @@ interface RawVote {
   readonly expert: unknown
   readonly record: unknown
   readonly isTextual: true | undefined
-  /** Whether the cell is empty or similar to `NA`. If such a cell is not a valid choice, it counts as no vote. */
+  /** True for an empty cell, or a text such as `NA`. If such a cell has no meaning as a choice, it is no vote. */
   readonly isOptional?: boolean
 }
 

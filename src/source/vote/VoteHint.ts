@@ -1,4 +1,4 @@
-/** Makes a hint if records that a command sends to experts already have votes or labels. */
+/** Before a command sends records to experts, warns if these records already have votes or labels. */
 import { Result } from "effect"
 import * as Sample from "../detect/Sample.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"

@@ -30,7 +30,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // In a file of votes, `id` may identify a vote, not an item. The path `[""]` matches no field, so `id` is not read.
+  // The default path `id` may find the id of a vote. The path `[""]` finds no field, so no ids are read.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

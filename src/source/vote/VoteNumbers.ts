@@ -1,4 +1,4 @@
-/** Finds the column `vote` of exported votes. The column numbers the votes on an item, and is not a choice. */
+/** Finds the column `vote` of exported votes. It contains the numbers 1, 2, … of the votes on an item, not choices. */
 import type * as Sample from "../detect/Sample.ts"
 import { numberOf } from "./ChoiceMap.ts"
 
@@ -16,4 +16,4 @@ export const find = ({ members, records }: Pick<Sample.Sample, "members" | "reco
 }
 
 export const problem =
-  'found no choices: the column "vote" only has the number of each vote, as in tables of prefstream export-votes, and the column "chosen_index" is missing'
+  'found no choices: the column "chosen_index" is missing, and the column "vote" has no choices, but numbers (1, 2, …) of votes, as in tables of prefstream export-votes'

@@ -21,13 +21,13 @@ import * as Transport from "./Transport.ts"
 export interface Sending<E> {
   /** Whether the task was in doubt before. Such a task stays in doubt, even if the service now refuses the task. */
   readonly isDoubtful: boolean
-  /** Claims the task in the ledger before the first request, and after `release`. If this fails, nothing is sent. */
+  /** Claims the task in the ledger. Runs before a request for an unclaimed task. If `claim` fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Extends the claim before a retry. After `release`, `claim` runs instead. If either fails, nothing is sent. */
+  /** Extends the claim. Runs before a retry for a claimed task. If `beforeRetry` fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt that may have created the task, but got no usable response. */
   readonly doubt: Effect.Effect<unknown>
-  /** Ends the claim until the retry. Runs if no task was created and the service ignores idempotency keys. */
+  /** Ends the claim. Runs before the wait for a retry, if no task was created and keys are ignored. */
   readonly release: Effect.Effect<unknown, E>
 }
 

@@ -140,7 +140,7 @@ export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
 /** For requests without effects, such as a `GET`. If no response arrived, sets `maybeDone` to false. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // An error status may concern this task alone, and `maybeDone: false` would stop the run for all tasks.
+  // A failure with an error status is not changed. It may concern one task, but `maybeDone: false` would stop the run.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
@@ -239,7 +239,7 @@ const Problem = Schema.Struct({
 
 /** The reason that a response gives, often in the format of RFC 9457. Default: the start of the body. */
 const problemDetail = (body: string): string => {
-  // The command line takes words in backticks for names of options, and shows the flags instead.
+  // The command line would read a word in backticks as the name of an option, and replace it with a flag.
   const text = body.replaceAll("`", "'")
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)

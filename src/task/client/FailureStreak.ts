@@ -1,13 +1,13 @@
 /**
  * Ends a run after several tasks in a row without a usable response, after several refused tasks at the start, or after
- * several tasks with the same id. A worker starts again after such an end, and the counts stay. The worker then sends
- * one task at a time. One more failure ends the new run, unless the service has accepted a task before.
+ * several tasks with the same id. A worker starts a new run after such an end, and keeps the counts. Until the
+ * service accepts a task, the new run sends one task at a time, and ends at the next failure of the same kind.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
 const maxLostInARow = 5
 
-/** A run without an accepted task ends after this many refused tasks. Halves of split tasks count, too. */
+/** If the service refuses this many tasks before it accepts one, the run fails. Each half of a split task counts. */
 const maxFirstRefusals = 20
 
 /** If the service returns the same id for this many tasks, the value is probably not an id. */
@@ -28,7 +28,7 @@ export const make = (baseUrl: string) => {
   }
   const failure = (reason: AnnotationClientError["reason"]) => ending(new AnnotationClientError({ baseUrl, reason }))
   return {
-    /** Whether failures have ended a run, and no task was accepted since then. */
+    /** True after failures have ended a run, until the service accepts a task. */
     hasEnded: (): boolean => hasEnded,
     count: (): number => accepted,
     /** Call this when the service has accepted a task and returned a unique id. */

@@ -179,7 +179,7 @@ export const make = Effect.fnUntraced(function* (
           const isLost = maybeDone(failure)
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // If the first request had no effect, `AnnotationClient` repeats the whole `create` or `poll`.
+          // If the call's first request failed without effect, `AnnotationClient` repeats the whole call.
           if (wasFirst && losses === 0 && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false
@@ -195,7 +195,7 @@ export const make = Effect.fnUntraced(function* (
         const response = yield* Effect.mapError(persist(attempted, again), (failure) =>
           isWrite || hasWritten || lost !== undefined ? failure : withoutDoubt(failure),
         )
-        // The repeated write has now succeeded. Its lost attempts no longer matter, so later writes may be sent.
+        // A repeatable write has succeeded. Its unanswered attempts no longer matter, so other writes may follow.
         if (isRepeatable && lost === ownLoss) lost = undefined
         return response
       })

@@ -13,7 +13,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** When prefstream last requested `openapi.json`, in ms of `SteadyClock`. The throttle counts this request. */
+/** When `openapi.json` was last requested, in ms of `SteadyClock`. This request counts toward `requestsPerSecond`. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -30,7 +30,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   }
 }
 
-/** Reads `openapi.json` again. Undefined, unless the first attempt failed. */
+/** If `openapi.json` could not be read, an effect that tries again. Otherwise undefined. */
 export const Unread = Context.Reference<Effect.Effect<TaskMembers.TaskMembers, MembersUnknown> | undefined>(
   "prefstream/task/UnreadDocument",
   { defaultValue: () => undefined },
@@ -200,12 +200,12 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so it is unknown which members a request may have. New tasks are sent without the member group. A run with \`votes\` sends no task until openapi.json can be read`,
+      `${identity}: openapi.json could not be read (${unread}), so it is unknown whether a request may have the members "group", "votes", and "voters". New tasks are sent without "group". If \`votes\` is set, no task is sent until openapi.json can be read`,
     )
   }
   if (profile.idempotencyKey === "declared" && published.idempotencyKey === "honored") {
     yield* Effect.logDebug(
-      `The service's openapi.json declares Idempotency-Key, so requests that may have arrived are sent again with the same key. To mark their tasks as in doubt instead, set \`idempotencyKey: "ignored"\``,
+      `The service's openapi.json declares Idempotency-Key. If a request may have created a task but got no usable response, prefstream sends the request again with the same key. To send no such request again, and mark the task as in doubt, set \`idempotencyKey: "ignored"\``,
     )
   }
   const completed: ServiceSettings = {

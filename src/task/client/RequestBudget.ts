@@ -2,7 +2,7 @@
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
-  /** Returns this process's maximum of concurrent requests. `together` is the maximum of all processes. */
+  /** Returns how many requests this process may have in flight, if all processes together may have `together`. */
   readonly atOnce: (together: number) => number
   /** Reserves up to `wanted` time slots for one request each. */
   readonly take: (wanted: number) => Effect.Effect<{

@@ -36,7 +36,7 @@ export const read = Effect.fnUntraced(function* (
   const isEncoded = encoding !== "identity" && encoding !== ""
   const limit = isEncoded ? 0 : isTaken ? maxBytes : reasonBytes
   const about = { status, contentType: headers["content-type"] ?? "" }
-  // The HTTP client reads at most `content-length` bytes. If this length is within `limit`, no other check is needed.
+  // The HTTP client stops after `content-length` bytes. `upTo` is needed only if this length is missing or too high.
   const length = Number(headers["content-length"] ?? Infinity)
   const whole = length <= limit ? response.text : upTo(response, limit)
   const text = yield* Effect.option(whole)

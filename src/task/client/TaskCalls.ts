@@ -21,8 +21,8 @@ export type TaskView =
 
 export interface TaskCalls {
   /**
-   * `body` is a `TaskRequest` as JSON. The effect `doubt` notes that the task may exist. A `Protocol` runs it if the
-   * call is interrupted after a request that may have created the task.
+   * `body` is a `TaskRequest` as JSON. `doubt` is an effect that records that the task may exist. `Protocol` runs
+   * `doubt` if the call is interrupted after a request that may have created the task.
    */
   readonly create: (
     body: Uint8Array,
@@ -30,7 +30,7 @@ export interface TaskCalls {
     turn: Turn,
     doubt: Effect.Effect<unknown>,
   ) => Effect.Effect<string, AnnotationClientError>
-  /** The effect `task` runs only if the response cannot be read without the task's request. */
+  /** The effect `task` loads the task's request. It runs if the request is needed to read the response. */
   readonly poll: (
     taskId: string,
     task: Effect.Effect<TaskRequest, unknown>,

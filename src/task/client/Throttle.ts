@@ -34,7 +34,7 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** After a delay, requests are sent faster to make up for it, but for at most this many milliseconds of the delay. */
+/** After a delay, requests for at most this many milliseconds are made up: they are sent without the usual gaps. */
 const catchUp = 100
 const takeAhead = 50
 const maxSlotDelay = 40
@@ -43,13 +43,13 @@ const maxLateness = 150
 /** Milliseconds added to the rate limit's window, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** The request rate of all workers. Late arrivals can raise the rate at the service to `requestsPerSecond`. */
+/** The rate of all workers together. Because requests can arrive late, it must be lower than `requestsPerSecond`. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** Maximum time by which `isNextStep` delays an interruption (see `turn`). The default of `grace` is longer. */
+/** How long a waiting request with `isNextStep` cannot be interrupted. The default `grace` of a run is longer. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -66,13 +66,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /** The failure of a request that would wait longer than `patience` for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
-  /** Time of the request of `PublishedLimits`, which counts toward the rate, in milliseconds of `SteadyClock`. */
+  /** When `PublishedLimits` sent its request, in ms of `SteadyClock`. The request counts toward the rate. */
   readonly firstRequest?: number | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /** For each recent request, an upper bound of its arrival time at the service. An answer lowers this bound. */
+  /** For each recent request, the latest possible time of its arrival at the service. An answer lowers this time. */
   const latestArrivals = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * latestArrivals.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -235,9 +235,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * @param isNextStep whether an earlier request of the same call may have created something. Such a request is sent
-   * before other waiting requests. Without it, the task may stay in doubt. So after an interruption, this request is
-   * still sent if its turn comes within `maxStepWait`
+   * @param isNextStep whether an earlier request of the same call may have created something. If the next request is
+   * never sent, the task may stay in doubt. The next request therefore goes before other waiting requests. It cannot be
+   * interrupted during the first `maxStepWait` of its wait
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -287,7 +287,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = latestArrivals[place]!
         const millis = now - (latest - maxLateness)
         minAnswerMillis = Math.min(minAnswerMillis, millis)
-        // The first requests also open connections. `minAnswerMillis` is then too high, and is not used.
+        // The first requests take longer, because they open connections. `minAnswerMillis` is not used for them.
         latestArrivals[place] = Math.min(latest, permit.ordinal > latestArrivals.length ? now - minAnswerMillis : now)
         changed.openUnsafe()
       }),
@@ -308,7 +308,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (now - saidAt < minWarningInterval) return
       saidAt = now
       yield* Effect.logWarning(
-        `the service is rate limiting or overloaded (${status}): prefstream now sends at most ${Math.floor(atOnce)} requests at the same time, and ${budget === undefined ? `at most ${Number(perSecond.toPrecision(3))} requests per second` : "all workers together send half as many requests per second as before"}; these limits rise again as requests succeed`,
+        `the service limits requests or is overloaded (${status}). prefstream now sends at most ${Math.floor(atOnce)} requests at the same time. ${budget === undefined ? `It sends at most ${Number(perSecond.toPrecision(3))} requests per second` : "All workers together send half as many requests per second as before"}. Both limits rise again as requests succeed`,
       )
     }),
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
@@ -333,7 +333,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** Ends `hold`. With `carefully`, a poll is sent first. At most one request is in flight until requests succeed. */
+    /** Ends `hold`. If `carefully` is true, requests are sent one at a time until one succeeds. Polls go first. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

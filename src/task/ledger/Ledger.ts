@@ -47,7 +47,7 @@ export interface LedgerSharer {
 }
 
 export interface LedgerSharingOptions {
-  /** The process, if it shares the job with others. Default: exclusive access to the job. */
+  /** Describes this process if several processes write to the job. By default, no other process can write to it. */
   readonly shared?: LedgerSharer | undefined
   /** Number of parts of a new job; default `Jobs.defaultPartCount`. An existing job must have this number. */
   readonly parts?: number | undefined
@@ -55,7 +55,7 @@ export interface LedgerSharingOptions {
 
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
-/** New items go to database pages all over the item index. With a small cache, SQLite would rewrite pages often. */
+/** New items change pages everywhere in the item index. With a small cache, SQLite would write each page many times. */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
   walBytes: 64 * 1024 * 1024,
@@ -178,8 +178,8 @@ export const Ledger = Object.assign(Writing, {
     ),
 
   /**
-   * The database's schema must not contain other tables. Locks the job against other processes without `shared`. To
-   * write to one job, several processes must set `shared`.
+   * The database's schema must not contain other tables. Without `shared`, this process is the only one that can write
+   * to the job. If several processes write to a job, each must set `shared`.
    */
   layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
     ledgerLayer({ job, parts, shared }).pipe(

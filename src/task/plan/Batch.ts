@@ -45,7 +45,7 @@ export const make = (
     if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
 
-  /** Returns false and adds nothing if the batch has no room for the item and its gold item, or has the prompt. */
+  /** Returns false and adds nothing if the prompt is already in the batch, or the item and its gold item do not fit. */
   const takes = (batch: OpenBatch, item: BatchItem): boolean => {
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false

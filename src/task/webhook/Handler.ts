@@ -163,7 +163,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
       BodyRefused: unread,
       SqlError: notRecorded,
     }),
-    // A custom `verify` function may throw. After the 500, the service sends the delivery again.
+    // A custom `verify` function may throw. The answer is then status 500, and the service sends the delivery again.
     Effect.catchDefect(notRecorded),
     Effect.tap(({ status }) => Metrics.countDelivery(status < 300 ? "accepted" : status < 500 ? "refused" : "failed")),
   )

@@ -85,7 +85,7 @@ describe("refused with its reason", () => {
     [
       "axolotl-chat-template",
       { chosen: "a" },
-      'chosen: expected text that does not occur in [[dummy_message]] (axolotl writes this placeholder before searching for the completion, and would find the text in the placeholder), found "a"',
+      'chosen: expected text that is not a part of [[dummy_message]] (axolotl adds this placeholder to the conversation, and would find the text there instead of in the completion), found "a"',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Partial<PreferencePair>, string]>)(
     "%s: %j",
@@ -121,7 +121,7 @@ const transcript = (answer: string, prompt = "q") => `\n\nHuman: ${prompt}\n\nAs
 const sameText = (text: string) => `1: rejected: expected a text that differs from \`chosen\`, found "${text}"`
 const stray = (field: string, value: string) => `${field}: expected no field with this name, found ${value}`
 const cutTo = (text: string, rest: string) =>
-  `1: chosen: expected completions that differ in their first character (otherwise, TRL's DPO and KTO trainers make their common beginning a part of the prompt), found a common beginning, so that TRL would shorten "${text}" to "${rest}" warning`
+  `1: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers move a shared beginning to the prompt), found a shared beginning: TRL would shorten "${text}" to "${rest}" warning`
 const thought = (field: string, text: string) =>
   `1: ${field}: expected an answer without </think> (many chat templates remove all text up to </think>), found "${text}" warning`
 
@@ -233,7 +233,7 @@ describe("found in a file", () => {
       "an answer that Llama's template has before it",
       [{ messages: [q], ...sides(message("assistant", "2024"), message("assistant", "1970 was the year")) }],
       [
-        '1: chosen.content: expected text that does not occur in common chat templates (axolotl searches for the completion, and would find the text of the template instead), found "2024" warning',
+        '1: chosen.content: expected text that is not a part of common chat templates (axolotl searches the formatted conversation, and would find the text in the template instead of in the completion), found "2024" warning',
       ],
     ],
     [
@@ -259,7 +259,7 @@ describe("found in a file", () => {
         "1: chosen: expected a prompt and an answer, found an array",
         '2: rejected[1].role: expected assistant as the role of the last message, found "user"',
         '3: chosen[1].content: expected text, found ""',
-        '4: chosen[0].role: expected user or tool before the answer, found "system"',
+        '4: chosen[0].role: expected user or tool as the role of the message before the answer, found "system"',
         '5: rejected[1].content: expected a text that differs from `chosen`, found "a"',
         "6: rejected: expected the same prompt as in `chosen` (1 message), found an array",
         "7: rejected: expected the same prompt as in `chosen` (3 messages), found an array",
@@ -284,8 +284,8 @@ describe("found in a file", () => {
       ],
       [
         '3: completion: expected a new completion for this prompt (an earlier row has the same prompt, completion, and label), found "\\"a\\"" warning',
-        "4: label: expected true, as in an earlier row with the same prompt and completion, found false warning",
-        "5: prompt: expected a different prompt than in the previous row (KTO trainers combine the prompt of a row with the completion of the previous row, which must answer a different prompt), found the same prompt warning",
+        "4: label: expected true, the label of an earlier row with the same prompt and completion, found false warning",
+        "5: prompt: expected a different prompt than in the previous row (KTO trainers also combine each prompt with the completion of the previous row, and this completion must not answer the prompt), found the same prompt warning",
       ],
     ],
     [

@@ -150,7 +150,7 @@ describe("an expert that fails", () => {
   for (const [cancelUnanswered, said] of [
     [
       true,
-      /^Task \S+ is cancelled: .* missing votes on 1 of 1 prompts \(shaky: no connection\); the next run asks the automatic experts again$/,
+      /^Task \S+ is cancelled: .* votes are needed on 1 of 1 prompts, but no automatic expert can give them \(shaky: no connection\); the next run asks the automatic experts again$/,
     ],
     [
       false,
@@ -214,7 +214,7 @@ describe("an expert that fails", () => {
     yield* until(Effect.map(itemOf(poisoned), (item) => item.set_aside.length === 1))
     assert.strictEqual(broke, 3)
     assert.include((yield* itemOf(poisoned)).set_aside[0]!.reason, "crash 3")
-    assert.lengthOf(said("automatic experts cannot give the missing votes on 1 of 2 prompts"), 1)
+    assert.lengthOf(said("more votes are needed on 1 of 2 prompts, but no automatic expert can give them"), 1)
   })
 
   for (const calls of [

@@ -172,7 +172,10 @@ describe("what a receiver answers", () => {
 
   test("at an address that had to be allowed is not shown, whatever the host is called", function* () {
     const options = { allowLoopback: false, allowPrivate: true }
-    const hidden = { status: 200, answer: "(The answer was not kept, because it came from a private network.)" }
+    const hidden = {
+      status: 200,
+      answer: "(The response body was not stored, because the webhook URL leads to a private network.)",
+    }
     assert.deepStrictEqual(yield* answered(options), hidden)
     const { resolver } = resolving(["127.0.0.1"])
     assert.deepStrictEqual(yield* answered({ ...options, resolver }, "named.test"), hidden)

@@ -132,7 +132,7 @@ describe("group", () => {
     assert.deepStrictEqual(described(rejects), [
       "a:9 invalid_shape odd",
       'a:2 invalid_shape expected the same prompt as a:1 for key "x", found a different prompt',
-      'a:3 duplicate_key expected different completions of the model "m" for key "x", found the completion of a:1 again',
+      'a:3 duplicate_key expected a different completion in each record with model "m" and key "x", found the same completion as in a:1',
       'b:1 invalid_shape expected the same prompt as a:1 for key "x", found a different prompt',
     ])
     assert.deepStrictEqual(items[0]!.item.completions, ["one", "five"])

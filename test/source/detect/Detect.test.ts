@@ -95,7 +95,7 @@ const shapes: ReadonlyArray<Shape> = [
         rejected: "\n\nHuman: Hi\n\nAssistant: Yes?\n\nHuman: Q\n\nAssistant: B",
       },
     ],
-    `pairs: completions at "chosen" and "rejected", prompt at the common beginning of the completions`,
+    `pairs: completions at "chosen" and "rejected", prompt from the common beginning of the completions`,
     { prompt: chat("Hi", "Yes?", "Q") },
   ],
   [
@@ -112,7 +112,7 @@ const shapes: ReadonlyArray<Shape> = [
         turn: 1,
       },
     ],
-    `wide: completions at "conversation_a" and "conversation_b", prompt at the common beginning of the completions, models at "model_a" and "model_b", gold at "winner"`,
+    `wide: completions at "conversation_a" and "conversation_b", prompt from the common beginning of the completions, models at "model_a" and "model_b", gold at "winner"`,
     { prompt: [user("Q")], models, ...best(1) },
   ],
   [
@@ -130,7 +130,7 @@ const shapes: ReadonlyArray<Shape> = [
         language: "en",
       },
     ],
-    `wide: completions at "conversation_a" and "conversation_b", prompt at the common beginning of the completions, models at "model_a" and "model_b", id at "id"`,
+    `wide: completions at "conversation_a" and "conversation_b", prompt from the common beginning of the completions, models at "model_a" and "model_b", id at "id"`,
     { id: "u", prompt: [user("Q")], models },
   ],
   [
@@ -361,7 +361,7 @@ describe("Detect", () => {
     [
       "completions alone",
       [{ question_id: "x", model: "m", response: "A" }],
-      `found completions at "response" and no prompt in "question_id", "model", "response": set \`prompt\` (if records have no prompt, use a template with fixed text and a field, such as \`prompt: "Which is better? ({question_id})"\`), ${join}`,
+      `found completions at "response" and no prompt in "question_id", "model", "response": set \`prompt\` (records without a prompt need a template: fixed text with a field, such as \`prompt: "Which is better? ({question_id})"\`), ${join}`,
     ],
     [
       "several prompts",
@@ -484,7 +484,7 @@ describe("Detect", () => {
     ])
     assert.strictEqual(
       description,
-      `pairs: completions at "chosen" and "rejected", prompt at the common beginning of the completions`,
+      `pairs: completions at "chosen" and "rejected", prompt from the common beginning of the completions`,
     )
   })
 

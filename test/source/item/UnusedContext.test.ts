@@ -123,7 +123,7 @@ describe("UnusedContext", () => {
     )
     assert.match(
       reasons[1]!,
-      /^images: expected no value .*; to have experts judge the item without media, set `ignore: \["images"\]`$/,
+      /^images: expected no media, .*\. If experts can judge the item without media, set `ignore: \["images"\]`$/,
     )
     assert.deepStrictEqual(summary.hints, [])
     assert.strictEqual((yield* read(records, { ignore: ["context", "images"] }, format)).items.length, 103)
@@ -167,7 +167,7 @@ describe("UnusedContext", () => {
     [
       "LLaVA's placeholder",
       "<image>\nWhat is it?",
-      'prompt: expected no <image>, because experts cannot be shown images, audio, or video; to have experts judge the item without media, set `ignore: ["images"]`',
+      'prompt: expected no <image>, because experts cannot be shown images, audio, or video. If experts can judge the item without media, set `ignore: ["images"]`',
     ],
     ["a numbered one", "Compare <image 1> with <image 2>.", "prompt: expected no <image 1>"],
     ["a token", [user("<|vision_start|><|image_pad|><|vision_end|>Describe.")], "prompt: expected no <|vision_start|>"],
@@ -218,7 +218,7 @@ describe("UnusedContext", () => {
     assert.strictEqual(yield* joined({ context: "c" }, { context: "c" }, template), "c\n\nQ")
     assert.strictEqual(yield* joined({ context: "c" }, { context: "c" }, { ignore: ["context"] }), "Q")
     assert.strictEqual(yield* joined({}, { prompt: "again", question: "R" }), "Q")
-    assert.match(yield* joined({ images: ["a"] }, {}), /^images: expected no value/)
+    assert.match(yield* joined({ images: ["a"] }, {}), /^images: expected no media/)
     assert.strictEqual(yield* joined({ history: [["P", "p"]] }, {}), "[user]\nP\n\n[assistant]\np\n\n[user]\nQ")
   })
 

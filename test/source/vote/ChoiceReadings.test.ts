@@ -204,14 +204,14 @@ describe("as options say", () => {
     const rows = [pair(0, { quality_a: 1, gold_a: 2 })]
     const set = { choice: ["quality_a", "gold_a"], choiceAs: "scores" } as const
     assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", set), [
-      'quality_a and gold_a: expected one column for each of the 2 completions ("response_a" and "response_b"), found that "quality_a" names "response_a" and "gold_a" names "response_a": rename each column after its completion',
+      'quality_a and gold_a: expected one column for each of the 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns, so that each one names a different completion',
     ])
     const alike = [pair(0, { answer_x: 1, answer_x_c: 2 }, ["answer_x_a", "answer_x_b"])]
     assert.match(
       String(
         (yield* choices(jsonl(alike), "votes.jsonl", { choice: ["answer_x", "answer_x_c"], choiceAs: "ranks" }))[0],
       ),
-      /found that "answer_x" names "answer_x_a" and "answer_x_b" and "answer_x_c" names .*: rename each column after its completion$/,
+      /, but "answer_x" names "answer_x_a" and "answer_x_b" and "answer_x_c" names .*: rename the columns, so that each one names a different completion$/,
     )
   })
 

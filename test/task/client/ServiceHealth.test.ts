@@ -301,7 +301,7 @@ describe("ServiceHealth", () => {
       // One a minute at the most.
       assert.isAtMost(messages.length, 1 + arrivals.at(-1)!.at / 60_000)
       assert.isTrue(
-        messages.every((message) => message.startsWith("the service is rate limiting or overloaded (429): ")),
+        messages.every((message) => message.startsWith("the service limits requests or is overloaded (429). ")),
       )
     },
   )

@@ -133,7 +133,7 @@ describe("Throttle", () => {
       }
     }).pipe(Effect.scoped, logs.during)
     assert.deepStrictEqual(logs.messages, [
-      "the service is rate limiting or overloaded (429): prefstream now sends at most 4 requests at the same time, and at most 500 requests per second; these limits rise again as requests succeed",
+      "the service limits requests or is overloaded (429). prefstream now sends at most 4 requests at the same time. It sends at most 500 requests per second. Both limits rise again as requests succeed",
     ])
   })
 

@@ -52,7 +52,7 @@ describe("a receiver of webhooks", () => {
       ),
     )
     assert.deepStrictEqual(lines, [
-      "a webhook delivery was refused: it lacks x-hub-signature-256, which the scheme github requires; its headers include x-vendor-signature. Check that the service uses this signature scheme",
+      "a webhook delivery was refused: it lacks x-hub-signature-256, which the scheme github requires. The delivery has x-vendor-signature. Check that the service signs with the scheme github",
       "more webhook deliveries were refused since the last message: 1 with a wrong signature",
     ])
   })

@@ -147,8 +147,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // On Esc, the browser closes the full-screen view (`Reader`), but may call `onClose` late. Other keys act on the
-        // view as long as `reader` is set, so `reader` is reset here already.
+        // On Esc, the browser closes the full-screen view (`Reader`), but may call `onClose` later. Until `reader` is
+        // null, other keys would still control the closed view. Therefore, `reader` is reset here.
         if (reader !== null) return setReader(null)
         if (document.activeElement?.matches("input, select, textarea") === true) return mark(marked)
         if ([marks, ratings].some(({ current }) => current?.contains(document.activeElement))) return mark(marked)

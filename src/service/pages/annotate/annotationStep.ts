@@ -3,7 +3,7 @@
  * - Only one request is in flight at a time, so a draft cannot arrive after its submission.
  * - Unsaved entries and unsubmitted corrections are kept on this device.
  * - If the response to a submission is lost, the page finds out whether the judgment arrived.
- * - A failed undo is repeated only after a 429. After another failure, a second undo might take back a second vote.
+ * - An undo is repeated only after a 429. Otherwise, the undo may have worked, and a repeat may undo another vote.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
@@ -280,7 +280,7 @@ const keptCorrection: Notice = {
 }
 const restoredCorrection: Notice = {
   tone: "plain",
-  text: "Your earlier, unsubmitted correction is restored. It counts once you submit it.",
+  text: "Your earlier, unsubmitted correction is restored. It does not count until you submit it.",
 }
 
 const noticeOf = (ask: Ask, work: Work, state: AnnotationState, isRestored: boolean): Notice | null => {

@@ -37,7 +37,7 @@ export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, 
 
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
-/** A completion in the best group ties with the next worse group. A completion without a rank joins the last group. */
+/** Ties with the next better group. The best group's completions tie with the second, unranked ones with the last. */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))

@@ -135,7 +135,7 @@ const VoidButton = ({ expert }: { readonly expert: ExpertDetail }) => (
       <li>Prompts that now lack a vote return to the queue for other experts.</li>
     </ul>
     <p>
-      You can undo this later, except for votes that other experts have replaced by then.
+      You can undo this later. Votes that other experts replace in the meantime stay void.
       {expert.active && " The expert stays active and can judge other prompts."}
     </p>
     <Field name="reason" label="Reason (optional)" maxLength={maxLength.reason} />
@@ -161,7 +161,7 @@ const Places = ({ latest, nothing }: { readonly latest: ExpertDetail["latest"]; 
           { label: "Completions", cell: ({ completions }) => count(completions) },
           { label: "Votes", cell: ({ chosen }) => count(sum(chosen)) },
           {
-            label: "Share of each position",
+            label: "Share of votes by position",
             cell: ({ chosen }) => chosen.map((n, i) => `${i + 1}: ${percent(n, sum(chosen)) ?? "0 %"}`).join(", "),
           },
           { label: "Without bias", cell: ({ completions }) => `${percent(1, completions)} each` },
@@ -200,7 +200,7 @@ const Voidings = ({ expert }: { readonly expert: ExpertDetail }) => (
                 text="Undo"
                 label={`Undo: ${plural(votes, "vote")} void since ${new Date(at).toISOString()}`}
                 ask={() => ask("POST /voidings/:voiding_id/undo", { params: { voiding_id } })}
-                success="The votes count again. A vote stays void if another expert has voted in its place, or is voting now."
+                success="The votes count again, except votes that another expert has replaced or is replacing now."
               />
             </For>
           ),

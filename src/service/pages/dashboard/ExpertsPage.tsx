@@ -59,7 +59,7 @@ export const ExpertsPage = ({ query: address }: { readonly query: Query }) => {
         >
           <p>
             Send the link to the expert now: it can’t be shown again. The link works once, and expires after{" "}
-            {linkHours.invitation / 24} days. The votes of the person who opens the link are stored under the name{" "}
+            {linkHours.invitation / 24} days. The person who opens the link votes under the name{" "}
             <bdi>{invitation.expert.name}</bdi>.
           </p>
         </Secret>

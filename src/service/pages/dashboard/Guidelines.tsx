@@ -153,7 +153,7 @@ const EditForm = ({ taskId, history: { has_rubric, versions }, onClose, onOutdat
           <p class="notice warn">
             <span>
               <bdi>{newest.by}</bdi> saved version {newest.version} in the meantime. Your text is kept above. Copy what
-              you want from that version into your text, then save it as the next version.
+              you want from version {newest.version} into your text. Then, save your text as the next version.
             </span>
           </p>
           <Changes

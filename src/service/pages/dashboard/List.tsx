@@ -95,7 +95,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // The options may load late. Their number is part of the key, so the field is then created again with its `value`.
+    // If options load late, their number changes the `key`. Therefore, the field is created again, with its `value`.
     return (
       <Select
         key={`${field.name} ${options.length}`}

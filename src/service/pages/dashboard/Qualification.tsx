@@ -93,7 +93,7 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
       <p class="muted small">
         {available === null
           ? "The service has no gold items. Start it with serve --gold FILE."
-          : `The gold file has ${plural(available, "distinct item")}${available === maxQualificationItems ? " or more" : ""}. People who have already voted do not need to qualify.`}
+          : `The gold file has ${available === maxQualificationItems ? "at least " : ""}${plural(available, "different item")}. People who have already voted do not need to qualify.`}
       </p>
       <NumberField
         name="items"
@@ -183,13 +183,13 @@ export const StandingButton = ({ expert, settings, standing }: StandingButtonPro
         value={again ? "again" : "in"}
         onChange={(value) => setAgain(value === "again")}
         options={[
-          ["in", "Let in", "the expert gets work; earlier answers to gold items no longer lead to a pause"],
+          ["in", "Let in", "the expert gets work, and earlier answers to gold items can no longer pause the expert"],
           ...(mayQualify
             ? [
                 [
                   "again",
                   "Qualify again",
-                  `the expert judges ${plural(settings.items, "gold item")} before other work, starting with those not judged yet`,
+                  `before getting other work, the expert judges ${plural(settings.items, "gold item")}, first the ones that are new to the expert`,
                 ] as const,
               ]
             : []),

@@ -211,7 +211,7 @@ const Actions = ({ onRotated, onRemoved, onTested }: ActionsProps) => (
         The service will sign all deliveries with a new secret. For the time below, it will also sign them with the old
         secret. During this time, receivers can use either secret to check signatures.
       </p>
-      <KeepHours legend="Also sign with the old secret for" />
+      <KeepHours legend="How long to also sign with the old secret" />
     </ConfirmButton>
     <ConfirmButton
       look="danger"

@@ -25,7 +25,7 @@ export interface Resource<A> {
 
 export const Reload = createContext(() => {})
 
-/** Reloads data every `every` milliseconds, except while a dialog is open: its button might disappear. */
+/** Reloads data every `every` milliseconds. Pauses while a dialog is open, because a reload might remove the dialog. */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)
   const [state, setState] = useState<{ key: string; data?: A; problem?: string }>({ key: "" })

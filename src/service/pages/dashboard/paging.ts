@@ -6,7 +6,7 @@
 
 import { useRef } from "preact/hooks"
 
-/** The visited pages, newest first. A page is its query parameter `before`, which is undefined for the newest page. */
+/** For each visited page, newest first: the query parameter `before`, which is undefined for the newest page. */
 export type Trail = ReadonlyArray<number | undefined>
 
 export const start: Trail = [undefined]

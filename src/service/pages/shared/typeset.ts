@@ -7,7 +7,7 @@ import katex from "katex"
 
 const maxCharacters = 5_000
 
-/** The color in which KaTeX prints the commands that KaTeX refuses. `typeset` detects them by this color. */
+/** The color in which KaTeX prints forbidden commands. `typeset` uses this color to detect such commands. */
 const refused = "#f0e1d2"
 
 export const typeset = (tex: string, displayMode: boolean): string | undefined => {

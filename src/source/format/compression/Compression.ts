@@ -24,7 +24,7 @@ export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undef
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
-/** Minimum decompressed size for a file to count as Brotli, if only the beginning of the file is decompressed. */
+/** A file counts as Brotli if all of it decompresses, or if its beginning decompresses to at least this many bytes. */
 const minBrotliBytes = 1000
 
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>

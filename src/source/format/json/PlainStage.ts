@@ -19,7 +19,7 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Per run of lines without items: the number of items since the previous run, and its start and end in `bytes`. */
+  /** For each block of lines without items: number of items since the last block; the block's start, end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
   /**
    * For each item: start and end in `bytes`, 1 if `isSpaced` or else 0, the length of `ItemBytes.starts`, and the

@@ -28,7 +28,7 @@ const maxMessages = 4
 
 const minFileBytes = 8 * 1024 * 1024
 
-/** The thread does not check `maxLineBytes`: the maximum must allow the longest line that the thread can hold. */
+/** The thread does not check line lengths. It is used only if no line that it can hold is longer than `maxLineBytes`. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 

@@ -124,7 +124,7 @@ export class Pages {
     return { ...this.#withoutNeedlessLevels(header, stored), encoding: details.encoding, count }
   }
 
-  /** Removes list and null markers (levels) from a column that cannot have any. `hyparquet` would misread them. */
+  /** Removes levels (markers of lists and nulls) that the column cannot have. `hyparquet` would misread such levels. */
   #withoutNeedlessLevels(header: PageHeader, stored: Uint8Array): Pick<Page, "header" | "stored"> {
     const { data_page_header_v2: details, type } = header
     if (type !== "DATA_PAGE_V2" || details === undefined) return { header, stored }

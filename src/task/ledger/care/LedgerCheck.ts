@@ -182,7 +182,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           OR SUM(${sql.literal(votesOfTask)}) > MAX(votes) * MAX(batch_items)
           OR SUM(${sql.literal(votesOfTask)}) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
       ({ batch }) =>
-        `the batch that begins with task ${batch + 1} has too few or too many tasks, or its tasks disagree about the campaign, the number of votes, or the size of the batch`,
+        `the batch that begins with task ${batch + 1} has too few or too many tasks, or its tasks have different campaigns, numbers of votes, or batch sizes`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(
       "items_astray",
@@ -333,7 +333,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // A batch has a task per vote. The `seq` of task 1 is that of its first item; each further task adds `batch_items`.
+    // An item's `seq` is its number in the task for vote 1. For each later vote, its number is higher by `batch_items`.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

@@ -232,7 +232,7 @@ const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, r
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`
   const oldHints = sql`${here} AND at < ${now - rememberedMillis}`
-  // All votes on an item are pruned together: without some of its votes, the item could get another choice.
+  // All votes on an item are pruned together. With only some of an item's votes, another completion could win.
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
     AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = task.job AND v.batch = task.batch
       AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote

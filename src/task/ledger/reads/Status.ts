@@ -54,7 +54,7 @@ export interface Arrivals {
 export interface Progress {
   readonly counts: StateCounts
   readonly countsOf: (campaign: number) => StateCounts
-  /** Items of the input, by the state of the task for their first vote. Mixed-in gold items do not count. */
+  /** Items of the input. Each item counts in the state of its task for vote 1. Mixed-in gold items do not count. */
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
@@ -72,7 +72,7 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results after `since`: the submission of the oldest outstanding task, or 24 hours ago if this is later. */
+  /** Recent results. `since` is when the oldest outstanding task was submitted, but at most 24 hours ago. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 

@@ -1,7 +1,7 @@
 /** Keeps request bodies in memory from planning to sending. A full cache accepts no more bodies. */
 export interface BodyCache {
   readonly get: (seq: number) => Uint8Array | undefined
-  /** Adds the body of a request. Call this only after the transaction that stores the task has been committed. */
+  /** Adds a request's body to the cache. Call this after the transaction that stores the task has been committed. */
   readonly add: (seq: number, body: Uint8Array) => void
   readonly drop: (seq: number) => void
 }

@@ -1,11 +1,11 @@
 /**
- * The column `due_at` of a task is the time of the next poll, in epoch milliseconds. For a completed task, 0 means no
- * further poll, and a negative number means a poll at the time `-due_at - 1`.
+ * The column `due_at` of a task is the time of the next poll, in epoch milliseconds. A completed task has 0, unless its
+ * result may have changed. For such a task, the time of the next poll is stored as a negative number: `-time - 1`.
  */
 
 export const notDue = Number.MAX_SAFE_INTEGER
 
 export const changedDueNow = -1
 
-/** For a completed task, converts a negative `due_at` to the time of the poll, or a time to the negative `due_at`. */
+/** Converts the time of a completed task's next poll to its negative `due_at`, and back. */
 export const changedDue = (value: number): number => -value - 1

@@ -84,8 +84,8 @@ export interface RunTerms extends CampaignTerms {
   readonly votesUpTo?: number | undefined
   /**
    * An item gets more votes, up to `votesUpTo`, until its leading completion is the best one with at least this
-   * probability. The probability is estimated from the reliabilities of the experts. Default 0.95. Later runs of the
-   * job use the value, too, until a run sets `votes`.
+   * probability. The probability is estimated from the reliabilities of the experts. Default 0.95. A run that
+   * sets neither `confidence` nor `votes` keeps the confidence of the run before.
    */
   readonly confidence?: number | undefined
   /**
@@ -152,11 +152,11 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Number of the vote, from 1. Default 1. Lists contain the tasks of a batch one after another, vote 1 first. */
+  /** Number of the vote, from 1. Default 1. In a list, the tasks of a batch are adjacent and sorted by this number. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
-  /** Number of votes planned at first; more, up to `votes`, may follow. Default: `votes`. */
+  /** Number of votes that are planned at first. More may follow, up to `votes` in all. Default: `votes`. */
   readonly leastVotes?: number | undefined
   /** Number of votes that the task asks for on each item. The first of these votes has the number `vote`. Default 1. */
   readonly asks?: number | undefined
@@ -268,7 +268,7 @@ export interface ReadCounts {
   readonly duplicates: number
   /** Duplicates that differ from an earlier item only in the order of completions. */
   readonly reordered: number
-  /** Records that the source or the run rejected. */
+  /** Number of records that were rejected, by the source or by the run. */
   readonly rejected: number
 }
 

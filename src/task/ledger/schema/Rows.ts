@@ -11,7 +11,7 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/** The ids of imported tasks begin with this prefix. Judgments show the `task_id` that the imported result contains. */
+/** Prefix of the ledger's ids of imported tasks. If the imported result has a `task_id`, judgments show this id. */
 export const importedTaskPrefix = "imported_"
 
 /** Maximum rows per statement, for rows of up to ten values. SQLite allows 32,766 values, and PostgreSQL 32,767. */
@@ -139,7 +139,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly plannedAt: number
   }
 
-/** Setting with the number of the price list for new tasks, in the table `price_list`. */
+/** Name of a setting. The value is a number in the table `price_list`: the price list for new tasks. */
 export const priceListSetting = "price_list"
 
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
@@ -189,7 +189,7 @@ export const isAskedBy = (task: string): string =>
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/** Without `ORDER BY`, PostgreSQL might read all tasks instead of the index. */
+/** `ORDER BY` makes PostgreSQL use the index. Otherwise, it might read all tasks. */
 export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
   Effect.map(sql`SELECT 1 FROM task WHERE ${condition} ORDER BY due_at LIMIT 1`, (rows) => rows.length > 0)
 

@@ -49,7 +49,7 @@ const createInput = Effect.gen(function* () {
     failure TEXT,
     PRIMARY KEY (job, run)
   )`
-  // If `content_hash` is null, `item_id` is the hash of the content. `run` is the run that read the item first.
+  // `content_hash` is null if it equals `item_id`. `run` is the first run that read the item.
   yield* sql`CREATE TABLE item (
     job INTEGER NOT NULL,
     campaign INTEGER NOT NULL,
@@ -241,7 +241,7 @@ const addSpending = Effect.gen(function* () {
       ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`
 })
 
-/** `least_votes`: number of votes per item that are planned together with the batch. Null means all votes. */
+/** `least_votes`: number of votes per item that are planned at first. Null means that all are planned at first. */
 const addFurtherVotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
@@ -256,8 +256,8 @@ const addRunOfInput = Effect.gen(function* () {
 
 /**
  * - `task_group`: the campaign's group at the service. Never changes once a task of the campaign is planned.
- * - `asks`: how many votes the task asks for on each of its items. The votes have the numbers `vote`, `vote + 1`, ….
- * - `gold_items`: number of the task's `new_items` that have a known answer; 0 if `vote` is above 1.
+ * - `asks`: number of votes that the task asks for on each item. The column `vote` is the number of the first one.
+ * - `gold_items`: number of the task's `new_items` that have a known answer. 0 in tasks for later votes.
  * - `waiting_items`: number of items on which no expert of the service could vote, according to the last poll.
  * - `voters` in `task` and `task_attempt`: who may vote (`judges`, `people`, or null for anyone).
  * - `voters` in `run`: who votes first on new items.

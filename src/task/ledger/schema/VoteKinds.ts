@@ -1,7 +1,7 @@
 /**
  * The kinds of experts who gave a task's votes, for the column `task.vote_kinds`. The kinds decide the prices of votes:
  * - If the result has at most as many votes as the task asks for, each vote has the price of its kind.
- * - If the result has more votes, only the requested number counts, each at the highest price of all kinds.
+ * - If the result has more votes, the requested number of votes is paid. Each has the highest price of all the kinds.
  */
 import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"
@@ -11,8 +11,8 @@ import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
 /**
- * A number of votes with equal `kinds`. If it is known who gave a vote, `kinds` has one element. Otherwise, `kinds`
- * lists all possible kinds, sorted and without duplicates. Null is a kind that the result does not name.
+ * Number of votes with equal `kinds`. If the result tells the kind of a vote's expert, `kinds` has one element. If not,
+ * `kinds` lists all possible kinds, sorted, without duplicates. Null stands for an expert without a kind in the result.
  */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
@@ -53,8 +53,8 @@ export const reader = (path: string): ReadKinds => {
 }
 
 /**
- * If a vote can be of several kinds, the highest price of these kinds applies. A null kind is not in the result. Its
- * price is the highest price of a vote by the experts whom the parameter `voters` allows.
+ * If a vote can be of several kinds, the highest price of these kinds applies. A null kind has the
+ * highest price of all experts whom `voters` allows.
  */
 export const paidAs = (
   text: string,

@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker reserves the slots of at most this many seconds at a time, but always at least one slot. */
+/** Seconds for which a worker reserves slots at once. The number of slots is rounded up, so it is at least 1. */
 const leaseSeconds = 0.25
 
 /** If the next slot begins later than 30 seconds plus 64 slots from now, the database's clock was set back. */
@@ -61,7 +61,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  // If the clock was set back, the time since the last cut is negative. `ABS` makes sure that the rate recovers.
+  // `cut_at` is when the rate was last halved. If the clock was set back since, `ABS` still lets the rate rise.
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {
@@ -91,7 +91,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       return (yield* take)[0]!
     }),
 
-    /** Halves the rate. No effect if another worker has halved it since `takeSlots` returned this `halvings`. */
+    /** Halves the rate, unless another worker has halved it since this worker's `takeSlots` returned `halvings`. */
     slowRequests: (halvings: number) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
         WHERE ${here} AND cuts = ${halvings}`,

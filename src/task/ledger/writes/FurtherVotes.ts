@@ -90,7 +90,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
 
-  /** Whether a task has ended after the last choice of items for further votes, by this or another process. */
+  /** Whether tasks have ended since any process last chose items for further votes. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)

@@ -45,7 +45,7 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The last hint for all tasks that this process followed, and the number of such hints since the time `since`. */
+  /** `at`: time of the last hint for all tasks that was followed. `followed`: number of such hints since `since`. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
@@ -66,7 +66,7 @@ export const writeHints = (
   })
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    // If the service sends a known id with a later time, the service wants another poll.
+    // A delivery with a known id is a repetition, unless the delivery has a later time than before.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
@@ -83,8 +83,8 @@ export const writeHints = (
     )
 
   /**
-   * Adds hints for tasks with these ids. If the ledger has tasks without an id, unknown ids may belong to these tasks,
-   * and get hints, too. Returns whether the ledger has a task with one of the ids.
+   * Adds hints for the tasks with these ids. An unknown id gets a hint only if the ledger has tasks without an id: the
+   * unknown id may belong to such a task. Returns whether the ledger has a task with one of the ids.
    */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const chunks = yield* inChunks(
@@ -123,8 +123,8 @@ export const writeHints = (
       return outcome
     }),
     /**
-     * Makes tasks with hints due for a poll, except for tasks that are being polled. After `maxPollsPerMinute` hints, a
-     * task has to wait until the minute ends. Returns the shortest wait of a task in milliseconds.
+     * Sets the next poll to now for each task that has a hint and is not being polled. After `maxPollsPerMinute` such
+     * polls, a task waits until the minute ends. Returns the shortest of these waits, in milliseconds.
      */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
@@ -143,7 +143,7 @@ export const writeHints = (
         yield* write(
           Effect.gen(function* () {
             if (allAreDue) {
-              // A task that is already due keeps its time. Otherwise, frequent hints could delay its poll forever.
+              // Overdue tasks keep their place in the queue. With a new time, each hint could delay their polls again.
               yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
               yield* addHints([...inFlight], now)
@@ -180,7 +180,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Repeats the last hint for `allTasks`. After a takeover of tasks, the earlier owner may have missed this hint. */
+    /** Follows the last hint for all tasks again. After a takeover, the earlier owner may have missed this hint. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

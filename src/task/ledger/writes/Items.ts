@@ -119,7 +119,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /** SQL condition: `t` has the item's first vote. All tasks for later votes on the item were refused or given up. */
+  /** SQL condition: `t` has the item's first vote, and all tasks for later votes were refused or given up. */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`
@@ -249,7 +249,7 @@ export const writeItems = (
           )
         : [],
     )
-    // In the order of the key, inserting takes a third less time.
+    // Inserts that are sorted by the primary key take a third less time.
     const inOrder = items.toSorted((a, b) => (a.item_id < b.item_id ? -1 : 1))
     yield* insertRows(sql, "item", inOrder)
     yield* insertTasks({ job, sql }, placed)

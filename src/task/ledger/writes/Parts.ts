@@ -91,8 +91,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * SQL condition for tasks with an expired claim of an earlier owner. If more than `maxMillis` plus
-     * `margin` of a claim is left, the database's clock was set back. Such a claim also counts as expired.
+     * SQL condition for tasks with an expired claim of an earlier owner. A claim lasts at most `maxMillis + margin`. A
+     * claim that ends later counts as expired, too: the database's clock was set back.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -121,7 +121,7 @@ export interface WorkerStatus {
   readonly reads: number
   /** Milliseconds since the worker last renewed its parts. */
   readonly renewedAgo: number
-  /** Milliseconds since the worker last got an expected response, or last had no task to send or poll. */
+  /** Milliseconds since the worker last made progress: an expected response, or no task left to send or poll. */
   readonly progressedAgo: number
   readonly due: number
 }
@@ -197,8 +197,8 @@ export const writeParts = (
       ),
 
     /**
-     * Renews the ownership of this worker's parts. A renewal fails if another worker has taken the part. After more
-     * than `patience` failures in a row, this worker takes the part back. The times are in milliseconds.
+     * Renews the ownership of this worker's parts. A renewal fails if another worker has taken over the part. If more
+     * than `patience` renewals in a row fail, this worker takes the part over again. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return

@@ -18,7 +18,7 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 export const wantedVotes = "votes_wanted"
 
 /**
- * Name of a setting: the number of votes of all ended tasks at the last choice of items for further votes. If this
+ * Name of a setting: how many votes the ended tasks had when items were last chosen for further votes. If this
  * number has changed, items must be chosen again.
  */
 export const endedVotesSeen = "votes_ended_seen"
@@ -250,7 +250,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** SQL condition for the last unsent tasks by `seq`: just enough tasks to cost at least `excess` together. */
+/** SQL condition for the fewest unsent tasks, from the highest `seq` down, that together cost at least `excess`. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,

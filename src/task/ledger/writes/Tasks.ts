@@ -84,7 +84,7 @@ export const writeTasks = (
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** Use this when tasks are planned again. Another process may have begun a new campaign since they were sent. */
+  /** Supersedes tasks of an older campaign. Another process may have begun a new campaign in the meantime. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
@@ -244,7 +244,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** Plans a task again. It counts as unsent, because the service certainly did not create it. */
+    /** Plans the task again and clears `sent_at`. Use this only if the service cannot have created the task. */
     release: (seq: number) =>
       settled(
         seq,
@@ -274,7 +274,7 @@ export const writeTasks = (
             (rows) => ({ rows, reason: Option.none<string>() }),
           )
           if (owned.worker === undefined) return yield* named
-          // Another worker may have recorded the same id after the check.
+          // Another worker may have recorded the same id after the call of `ownerOf` above.
           return yield* sql
             .withTransaction(named)
             .pipe(
@@ -306,7 +306,7 @@ export const writeTasks = (
         ? markLost("invalid", seq, reason, taskId)
         : storeResult(seq, result, "invalid", reason, taskId),
     ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
-    /** The first half keeps the task's `seq`. */
+    /** Replaces a task with two tasks for half of its items each. The first one keeps the `seq`. */
     split: Effect.fnUntraced(function* (
       seq: number,
       halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
@@ -350,7 +350,7 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** Makes each task due within `millis` milliseconds, because an earlier run may have polled less often. */
+    /** Limits the time to each task's next poll to `millis` milliseconds. An earlier run may have set longer times. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
