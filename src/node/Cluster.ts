@@ -57,7 +57,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
     }),
   )
 
-/** `host` if it is an address of this machine. Otherwise all addresses, because `host` may be the address of a NAT. */
+/** Returns `host` if it is an address of this machine, else all addresses: `host` may be the address of a NAT. */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {

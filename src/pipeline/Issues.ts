@@ -9,7 +9,7 @@ import { type IssueReport, issueReport } from "./RunReport.ts"
 export interface ListedTask extends IssueReport {
   /** Where each item of the task is in the input; null if `ledger prune` removed the request. */
   readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]> | null
-  /** The attempts that a decision or a retry replaced, oldest first. */
+  /** Earlier attempts to send the task, oldest first. A `resolve` decision or a retry has replaced them. */
   readonly attempts_before: ReadonlyArray<
     Pick<IssueReport, "attempt" | "task_id" | "reason"> & { readonly state: string }
   >

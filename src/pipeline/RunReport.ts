@@ -32,7 +32,7 @@ export type RunStatus =
 
 /** Counts of earlier runs. Files that a later run has read again do not count. */
 export interface EarlierCounts {
-  /** Records that earlier runs read, in total. If a later run reads a file of a run again, the total omits that run. */
+  /** Records that earlier runs read. A run does not count if a later run has read one of its files again. */
   readonly read: number
   /** Rejected records of earlier runs, except from files that were read again later. `rejects.jsonl` lists them. */
   readonly rejected: number

@@ -65,7 +65,7 @@ export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportC
     onNone: () => ({ items: 0, votes: 1, voters: null }),
     onSome: ({ overBudget, voters, votes }) => ({ items: overBudget, votes, voters }),
   })
-  // The cost is for all campaigns. If the pairs are from one of several campaigns, 0 makes the cost per pair null.
+  // The cost is for all campaigns. If the pairs are from only one of several campaigns, the cost per pair is null.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
   const paidPairs = isOfAll ? dataset : { ...dataset, pairs: 0 }
   return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, paidPairs))

@@ -69,7 +69,7 @@ export const defaultLease = Duration.seconds(35)
 
 const refreshInterval = Duration.seconds(2)
 
-/** Delay before a restart. It doubles with each failure without progress, up to a maximum below `Watchdog.stallLimit`. */
+/** Delay before a restart. It doubles with each failure without progress, and stays below `Watchdog.stallLimit`. */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
 
@@ -113,7 +113,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** This many renewals take longer than a lease. A worker that has lost a part stops its work on it within a lease. */
+  /** This many renewals take longer than a lease. After losing a part, a worker works on it for at most one lease. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
@@ -171,7 +171,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // The last owner may have set later polls. This moves the next poll of a task to at most `max` from now.
+          // The last owner may have polled less often. No task waits longer than `max` for its next poll.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,

@@ -103,7 +103,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
-/** The job needs a service that can limit votes to people or judges, or ask a whole jury. This service cannot. */
+/** The service cannot do what the job needs: let only people or only judges vote on a task, or ask all judges. */
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,

@@ -5,7 +5,7 @@ import { joinWords } from "../../io/Values.ts"
 
 const named = [
   "aggregate", "allowRepeatedVotes", "budget", "choiceAs", "choiceMap", "completionPath", "delimiter", "encoding", "expertNames", "goldPath", "group", "header",
-  "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes",
+  "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes", "missing",
   "metadataPath", "modelPath", "modelsFromColumns", "moved", "newCampaign", "newLedger", "parts", "price", "promptPath",
   "peopleWhen", "quote", "requestExtra", "requestsPerSecond", "resubmit", "split", "splitBy", "systemPath", "votes",
 ] // prettier-ignore

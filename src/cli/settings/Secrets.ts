@@ -1,4 +1,4 @@
-/** People may type these flags to set a secret, but the flags do not exist. The values name the variables to use. */
+/** Flags that do not exist, but that people may try, and the environment variables to set instead. */
 export const secrets: ReadonlyMap<string, string> = new Map([
   ["--token", "PREFSTREAM_TOKEN"],
   ["--webhook-secret", "PREFSTREAM_WEBHOOK_SECRET"],

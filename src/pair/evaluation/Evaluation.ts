@@ -159,7 +159,7 @@ const makeVotes = () => {
           ? []
           : [
               {
-                // Probability that two of the pair's votes, drawn at random, are for the same completion. The share
+                // Probability that two votes drawn from the pair's votes are for the same completion. A share of
                 // `(1 + margin) / 2` of the votes is for the chosen completion.
                 people: ((votes * (1 + margin * margin)) / 2 - 1) / (votes - 1),
                 // Probability that a vote drawn from the pair's votes is for the completion with the higher score.

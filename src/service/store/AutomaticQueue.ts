@@ -341,7 +341,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
-    /** Waits for `wake`, `reconsider`, or `reconsiderAll`. A call since the start of the last `claim` also counts. */
+    /** Waits for `wake`, `reconsider`, or `reconsiderAll`, unless one was called since the last `claim` began. */
     awaitWork: work.await,
     /** Announces a new task. Call it inside the `Database.write` that creates the task. */
     wake: Effect.asVoid(work.open),

@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
     now: number,
-    /** If true, `settle` keeps the published result. For callers that change no votes and no decisions. */
+    /** Set this if no votes and no decisions changed. `settle` then keeps the published result. */
     asksOnly = false,
   ) {
     const { seq, status } = task

@@ -402,8 +402,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* equalItems.unmarkSeen(holds)
-    // After the cancellation, people who judged the task may judge equal items. An `unanswered` task is an exception,
-    // because the next start of the service reopens the task.
+    // After the cancellation, people who judged the task's items may judge equal items. For an `unanswered` task, they
+    // may not, because the next start of the service reopens the task with their votes.
     if (!unanswered) {
       yield* equalItems.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}

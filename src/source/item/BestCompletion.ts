@@ -1,4 +1,4 @@
-/** Finds the completion that a value names. `among` rejects indexes, because some files count from 0, some from 1. */
+/** Finds the completion that a value names. Rejects indexes: some files count from 0, and others from 1. */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as OutcomeWords from "../record/OutcomeWords.ts"

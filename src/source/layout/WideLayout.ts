@@ -5,6 +5,7 @@ import { reject, type Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { type Field, fromText } from "../record/Field.ts"
+import * as OptionText from "../../io/OptionText.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { MetadataReader } from "../item/Metadata.ts"
 import * as SharedPrompt from "./SharedPrompt.ts"
@@ -66,7 +67,8 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
       const present = cells.flatMap((cell, i) => (isEmpty(cell) ? [] : [i]))
       if (present.length < 2 || (present.length < cells.length && !fields.keepIncomplete)) {
         const absent = cells.findIndex(isEmpty)
-        const note = fields.keepIncomplete ? "; at least two completions are needed" : ""
+        const keep = `. To keep such items without the missing completions, set ${OptionText.set({ missing: "keep" })}`
+        const note = fields.keepIncomplete ? "; at least two completions are needed" : present.length < 2 ? "" : keep
         return yield* Result.fail(
           `${names[absent]}: expected a completion, found ${describeValue(cells[absent])}${note}`,
         )

@@ -226,7 +226,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    // All other cells must be 0, or all must be empty. Among zeros, an empty cell may be a missing 1.
+    // The cells without a 1 must be all 0 or all empty. In a row of zeros, an empty cell may be a missing 1.
     const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(

@@ -167,7 +167,7 @@ const make = Effect.fnUntraced(function* <R>(
     return view
   })
 
-  // Without a custom protocol, a task whose status no setting lists is treated as open. This may be a mistake.
+  // Without a custom protocol, an unknown status of a task is treated as open. This may be a mistake.
   return { create, poll, taskIdsOf: protocol?.taskIdsOf, mayMisreadStatus: protocol === undefined }
 })
 

@@ -115,7 +115,7 @@ const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resul
       Result.fail(`${list.path}[${i}].${path}: expected ${expected}, found ${describeValue(value)}`)
     const text = prompts.get(item)
     const prompt = typeof text === "string" || typeof text === "number" ? text : undefined
-    // A result must have a prompt if `resultPaths.prompt` is set. A result without a prompt is matched by its position.
+    // If `resultPaths.prompt` is set, each result must have a prompt. Otherwise, a result may be found by position.
     if (prompt === undefined && (text ?? resultPaths.prompt) !== undefined) {
       return fail(prompts.path, "a text or a position", text)
     }

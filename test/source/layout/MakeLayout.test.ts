@@ -115,6 +115,9 @@ describe("MakeLayout", () => {
       assert.deepStrictEqual(reasons, [
         "response_b: expected a completion, found null; at least two completions are needed",
       ])
+      assert.deepStrictEqual(look([three, { ...three, response_b: "" }]).reasons, [
+        'response_b: expected a completion, found "". To keep such items without the missing completions, set `missing: "keep"`',
+      ])
     })
 
     it.each<readonly [columns: string, models: string | undefined]>([

@@ -1,6 +1,6 @@
 /**
- * The column `due_at` of a task is the time of the next poll, in epoch milliseconds. A completed task has 0, unless its
- * result may have changed. For such a task, the time of the next poll is stored as a negative number: `-time - 1`.
+ * The column `due_at` of a task is the time of the next poll, in epoch milliseconds. A completed task has 0. If its
+ * result may have changed, the completed task is polled again, and `due_at` is a negative number: `-time - 1`.
  */
 
 export const notDue = Number.MAX_SAFE_INTEGER

@@ -181,7 +181,7 @@ export const insertTasks = Effect.fnUntraced(function* (
 
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks, voters'
 
-/** SQL condition: `task` asks for a vote on `item`. This can be any of the votes on the item. */
+/** SQL condition: `task` asks for a vote on `item`, whichever number the vote has. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`

@@ -197,8 +197,8 @@ export const writeParts = (
       ),
 
     /**
-     * Renews the ownership of this worker's parts. A renewal fails if another worker has taken over the part. If more
-     * than `patience` renewals in a row fail, this worker takes the part over again. Times are in milliseconds.
+     * Renews the ownership of this worker's parts. A renewal fails if another worker has taken over the part. If
+     * `patience + 1` renewals in a row have failed, this worker takes over the part. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return
