@@ -19,13 +19,13 @@ if (roomIn(memory) > 8e9) process.env["TMPDIR"] ??= memory
 // `ALL_CASES=1`, or a path, runs all.
 const long = globSync([
   "test/{browser,crash,faults,interop}/*.test.ts",
-  "test/cli/{Containers,Guides,Import,Inspect,LostLedger,Output,Progress,Recipes,Stopping,Worker}.test.ts",
+  "test/cli/{Containers,Guides,Import,Inspect,LostLedger,Output,Progress,Recipes,Routing,Stopping,Worker}.test.ts",
   "test/dataset/{AtomicDirectory,DatasetThread,LateMembers,PromptSpacing,TrainerFiles,format/TrainerFormats}.test.ts",
-  "test/house/subpaths.test.ts",
+  "test/house/{subpaths,wrongValues}.test.ts",
   "test/node/{FileLock,IncomingBytes,PostgresClient,PostgresPooler,Zstd}.test.ts",
   "test/pair/text/NearDuplicates.test.ts",
   "test/pipeline/{AdaptiveVotes,Reexport,RejectsFile,Resubmit}.test.ts",
-  "test/service/webhook/Webhooks.test.ts",
+  "test/service/{expert/BatchCrash,webhook/Webhooks}.test.ts",
   "test/source/combine/Join.test.ts",
   "test/source/format/{compression/Compression,json/PlainThread,parquet/CorruptFile,parquet/Parquet}.test.ts",
   "test/task/{SubmitDoubts,SubmitRecorded}.test.ts",

@@ -85,7 +85,7 @@ const readRubric = ({ at, value }: Yaml, written: unknown, within: Keys): Result
     return wrong([], `expected a map with ${memberNames.join(", ")}, found ${actual}`)
   }
   const { aspects } = written
-  // In a rubric's file, the members can be under `rubric`. If that name is misspelled, the error suggests it.
+  // If a file misspells `rubric`, the misspelled name is read as a member here. The error then suggests `rubric`.
   const names = written === value ? [...memberNames, "rubric"] : memberNames
   const unknown = [
     ...unknownIn(written, names, []),

@@ -40,14 +40,14 @@ export interface ServiceSettings extends ItemLimits {
   /** Whether to accept a ledger with another `identity`. The ledger then gets the `identity` of these settings. */
   readonly moved: boolean
   /**
-   * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created.
+   * What the service does with a second request that has the `Idempotency-Key` of an earlier request.
    *
-   * - `"honored"`: a retry is safe after a crash or a lost answer.
-   * - `"ignored"`: after a crash or a lost answer, the task is not sent again automatically, because the service may
-   *   already have it (state `in_doubt`).
-   * - `"declared"`: `"honored"` if the service's OpenAPI document declares the header, else `"ignored"`. The document
-   *   is read only by `Pipeline.layer`, `Worker.run`, and commands that send or poll tasks. Elsewhere, or if the job has
-   *   its own `client`, or if the document cannot be read, `"ignored"` applies.
+   * - `"honored"`: the service returns the earlier task. A retry is safe after a crash or a lost answer.
+   * - `"ignored"`: the service may create a second task. After a crash or a lost answer, the first task may exist. The
+   *   request is then not sent again automatically, and the task has the state `in_doubt`.
+   * - `"declared"`: `"honored"` if the service's OpenAPI document declares the header, otherwise `"ignored"`. Only
+   *   `Pipeline.layer`, `Worker.run`, and commands that send or poll tasks read this document. They do not read the
+   *   document for a job with its own `client`. If the document was not read, the setting counts as `"ignored"`.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
@@ -78,8 +78,8 @@ export interface ServiceSettings extends ItemLimits {
   /** Paths of the task id in the answer to `createRequest`, such as `data.id`. The first path to an id counts. */
   readonly taskIdPaths: ReadonlyArray<string>
   /**
-   * Path of the expert's kind, such as `annotator.role`, in each of `annotations.votes`, or else in `annotations`.
-   * Prices per kind of expert require a kind.
+   * Path of the expert's kind, such as `annotator.role`. The path starts at each vote in `annotations.votes`. If a vote
+   * has no kind, the path starts at `annotations`. A vote of unknown kind has the highest price of the allowed kinds.
    */
   readonly kindPath: string
   /** Statuses of a task that has results. */

@@ -6,7 +6,7 @@ export interface TaskMembers {
   readonly group: boolean
   /** Maximum `votes` that a task may ask for on each prompt. 0: a task cannot ask for votes. */
   readonly maxVotes: number
-  /** Whether a task may say in `voters` that only language models may vote, or that only people may. Default: false. */
+  /** Whether a task may set `voters`, to accept votes from language models only or from people only. Default: false. */
   readonly voters?: boolean | undefined
 }
 

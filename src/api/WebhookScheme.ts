@@ -1,4 +1,4 @@
-/** A webhook signature scheme is a name (one line in `table`), settings, or a custom function. */
+/** Verifies webhook signatures: by a built-in scheme of `table`, by custom settings, or by a custom function. */
 import { type Array as Arr, Effect, Predicate } from "effect"
 import type { Mac } from "effect/crypto"
 import { didYouMean } from "../io/NearestName.ts"
@@ -38,7 +38,7 @@ export const names = Object.keys(schemes).filter(isName)
 /** How deliveries are verified: by a scheme and secrets, or by a custom function. */
 export type WebhookScheme =
   | {
-      /** The name of a scheme in `schemes`, or settings. Default `standard-webhooks`. */
+      /** A name from `schemes`, or the settings of a custom scheme. Default: `standard-webhooks`. */
       readonly scheme?: SchemeName | HmacSignature.SignatureSettings | undefined
       /** One secret, or several while a secret is rotated. */
       readonly secrets: Arr.NonEmptyReadonlyArray<SecretInput>

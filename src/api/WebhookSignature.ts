@@ -39,7 +39,7 @@ export interface Attempt {
 
 /** A webhook delivery is refused because of its signature or its signed time. */
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
-  /** For `too_old` and `too_new`, the signed time differs from this machine's clock by more than the tolerance. */
+  /** `too_old`, `too_new`: the delivery's timestamp and this machine's clock differ by more than the tolerance. */
   reason: Schema.Literals([
     "header_missing",
     "header_malformed",

@@ -1,7 +1,8 @@
 /**
- * Orders rows so that neighboring rows have different prompts. KTO trainers combine a prompt with the completion of the
- * previous row. TRL 1.10 does this within a batch (trl/trainer/kto_trainer.py), LLaMA-Factory 0.9.6 within 1,000 rows
- * (data/processor/feedback.py). Batches that span several processes are ignored. At most 32 MB of rows are in memory.
+ * Orders rows so that neighboring rows have different prompts. KTO trainers combine each prompt with the completion of
+ * the previous row, as an example of a completion for another prompt. In TRL 1.10 (trl/trainer/kto_trainer.py), both
+ * rows are in one batch. In LLaMA-Factory 0.9.6 (data/processor/feedback.py), both are in one block of 1,000 rows. The
+ * order does not consider batches that are divided among several processes. At most 32 MB of rows are in memory.
  */
 import * as Sha256 from "../node/Sha256.ts"
 

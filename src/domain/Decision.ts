@@ -32,8 +32,8 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
 }
 
 /**
- * Returns the decision of a service whose choice differs from the result of the votes. Otherwise, returns undefined. If
- * `readIn` finds a lead's decision in the annotations, this function must not be called.
+ * Returns the service's choice as a decision if the votes have another winner. Otherwise, returns undefined. Call this
+ * function only if `readIn` returns undefined, because `best` is otherwise a lead's choice.
  */
 export const ofService = (
   { rationale }: Annotations,

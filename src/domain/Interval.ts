@@ -26,8 +26,8 @@ export const medianInterval = (
   const n = values.length
   if (n === 0) return null
   const sorted = values.toSorted((a, b) => a - b)
-  // A value is below the population's median with probability 0.5. `term` is the probability that exactly `k` of the
-  // `n` values are below the median, and `tail` is the probability that at most `k` values are.
+  // Each value is below the population's median with probability 0.5. `tail` is the probability that at most `k` values
+  // are below the median. The loop finds the smallest `k` for which `tail` is above 0.025.
   let [k, term] = [0, 0.5 ** n]
   for (let tail = term; tail <= 0.025; tail += term) {
     k++

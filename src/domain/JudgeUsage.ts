@@ -1,7 +1,7 @@
 /**
- * The costs of a language model's vote; undefined without prices.
- * - `paid`: the new requests for this vote, and earlier requests that led to no vote.
- * - `whole`: the new requests for this vote, and requests of another vote whose cached answers this vote used.
+ * The costs of a language model's vote; undefined without prices. Both costs include the new requests for this vote.
+ * - `paid` also includes earlier requests that led to no vote.
+ * - `whole` also includes the requests whose cached answers this vote reused. Another vote paid for these.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"

@@ -26,7 +26,6 @@ export const boundOf = (rule: string): Option.Option<number> => {
 export const priceOf = (prices: Prices.Prices, voters: Voters | null): Cost.Decimal => {
   if (voters === "judges") return Prices.priceOf(prices, "judge")
   if (voters === null) return Prices.highest(prices)
-  // The price of an automatic kind never applies to a person's vote.
   const own = [...prices.kinds].flatMap(([kind, price]) => (Judge.roleOf(null, kind) === "person" ? [price] : []))
   return own.reduce(Cost.max, prices.other)
 }

@@ -2,8 +2,8 @@
 import { Effect, Stream } from "effect"
 
 /**
- * At the end, runs `flush`, with true if the stream has failed. The failure of the stream is passed on, even if `flush`
- * fails, too. If `take` fails or the effect is interrupted, `flush` does not run.
+ * Runs `flush` after the stream has ended or failed. If the stream failed, `hasFailed` is true. The effect then fails
+ * with the stream's error, even if `flush` also fails. After a failed `take` or an interruption, `flush` does not run.
  */
 export const runAndFlush = <A, E, R, E2, R2>(
   stream: Stream.Stream<A, E, R>,

@@ -103,7 +103,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
   })
   const first: { current: Answerer | undefined } = { current: undefined }
-  // Replaces `emit`. If a listener answered the request, Node would still call the listener of the application.
+  // Replaces `emit`, because Node calls all listeners of a request, even if one of them has answered the request.
   const emit = node.emit.bind(node) as (event: string, ...args: ReadonlyArray<unknown>) => boolean
   const answersFirst = (request: IncomingMessage, response: ServerResponse): boolean => {
     const answer = node.listenerCount("request") > 1 ? first.current?.(request) : undefined

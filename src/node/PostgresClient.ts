@@ -179,7 +179,7 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /** If the id of the backend process differs from this id, the query changes no settings, and returns no rows. */
+    /** If this is not the id of the backend process, the query changes no settings, and returns no rows. */
     readonly process?: number | undefined
   } = {},
 ) => sql`

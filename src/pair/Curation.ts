@@ -265,7 +265,7 @@ const makeState = (
   const missingTally = makeTally()
   const copiedTally = makeTally()
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Results with fewer votes than requested: in `short`, results with a list of votes; in `missing`, without one. */
+  /** Results with fewer votes than requested. `short` counts those that list their votes, `missing` the others. */
   const missing = { results: 0, votes: 0 }
   const short = { results: 0, votes: 0 }
   let repeatedVotes = 0

@@ -1,7 +1,7 @@
 /**
- * Chooses the items for which another vote helps most. Gold items get no further votes, and do not go to people. The
- * votes that gold items already have help to estimate reliabilities. With `peopleWhen`, the judges of an item count as
- * one voter (`pair/votes/Jury`). Memory: 100 bytes per vote.
+ * Chooses the items for which another vote helps most. Gold items have a known answer, so they get no further votes.
+ * Their earlier votes show how reliable each expert is. If `peopleWhen` is set, all language models that vote on an
+ * item count as one voter (`pair/votes/Jury`). Memory: 100 bytes per vote.
  */
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"

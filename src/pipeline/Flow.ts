@@ -115,7 +115,7 @@ const stoppable =
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
       const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
-      // If the effect ended before the timeout interrupted it, its own result or failure is used.
+      // The timeout counts only if the effect was interrupted. Otherwise, the effect's own result or failure counts.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
       return Option.some(yield* exit)
     })

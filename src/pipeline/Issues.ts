@@ -41,7 +41,7 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
   )
 })
 
-/** Tasks in doubt, and then all other tasks that wait for a decision or that a killed process left unsent. */
+/** Tasks that wait for a decision, those in doubt first. Includes tasks that a killed process began to send. */
 export const issues = Effect.gen(function* () {
   const reader = yield* LedgerReader
   const isAlone = Option.exists(yield* Effect.serviceOption(Ledger), ({ isShared }) => !isShared)

@@ -33,7 +33,7 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const files = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
   if (files.length === 0) return
   const record = yield* LedgerLocation.recordOf(location)
-  // If the first run was killed early, the job has neither runs nor a dataset. In this case, nothing was lost.
+  // A first run that was killed early leaves the job's name in the ledger, but no dataset. Nothing was lost.
   if (record === "runs" || (record === "name" && !files.includes(dataset))) return
   const group = yield* Effect.orElseSucceed(fs.readFileString(JobFolder.group(directory)), () => "")
   const ledger = LedgerLocation.describe(location)

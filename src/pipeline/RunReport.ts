@@ -30,7 +30,7 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
-/** Counts of earlier runs. Files that a later run has read again do not count. */
+/** Counts of the runs before this run. */
 export interface EarlierCounts {
   /** Records that earlier runs read. A run does not count if a later run has read one of its files again. */
   readonly read: number

@@ -211,7 +211,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // Built last, `singletons` is closed first: other workers take its parts before this worker's requests finish.
+  // The last layer is closed first. Other workers can take this worker's parts while its last requests finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)

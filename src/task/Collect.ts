@@ -204,8 +204,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     switch (reason._tag) {
       case "TaskUnknown":
         if (task.hasResult) return yield* keepResult(task, failure.message)
-        // After a 410, the task counts as failed at once. After any other status, such as 404, the task is polled
-        // again, because the service may need time to know a new task.
+        // A 410 (Gone) is final. After a 404, the task is polled again for a while, because the service may not know a
+        // new task yet.
         if (reason.status !== 410) {
           const age = (yield* SteadyClock.now) - task.submittedAt
           if (options.once === true ? age < settlingTime : useless < maxUselessAnswers)
@@ -263,7 +263,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If tasks are due, all of them are being polled now, and `millis` is 0. A fixed pause prevents a busy loop.
+      // While due tasks are being polled, `millis` is 0. The pause of `firstPollDelay` prevents a busy loop.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

@@ -143,7 +143,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  // Reading waits after this many records. If a wait ends early, up to twice as many wait, which is `maxPlanned`.
+  // After this many records, `flush` waits until they are sent. The wait may end early; half the limit allows for this.
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {
@@ -172,7 +172,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       const isFull = gathered.length >= stepRecords || bytes >= maxBytes
       if (isFull || (yield* SteadyClock.now) - flushedAt >= stepMillis) yield* flush()
     }),
-    // `flush` would wait for tasks to be sent. After a failure of the source, no further task should be sent.
+    // `step` does not wait for the sender. If the source has failed, the run must end without sending further tasks.
     () => step(gathered, false),
   )
   yield* counter.end

@@ -37,8 +37,8 @@ const kinds: Kinds.Kinds = {
 const ofAllVotes = ["agreement", "expert", "ranking", "rationale", "tie", ...Assessment.names] as const
 
 /**
- * Splits a task's judgment into one judgment per vote. The first of them gets the flags and a lead's decision. If the
- * service's choice is not the winner of the votes, and no lead has decided, the judgment stays whole.
+ * Splits a task's judgment into one judgment per vote. The first of these also has the flags and a lead's decision. The
+ * judgment is not split if the service itself (not a lead) chose another completion than the votes.
  */
 const perVote = (whole: Judgment, asks: number): ReadonlyArray<Judgment> => {
   const { annotations, bestCompletionIndex, completions } = whole
@@ -112,10 +112,10 @@ const completedOf = (campaign: number | "all" | undefined) =>
 export type JudgmentsError = SqlError | NoSuchCampaign | SettingInvalid | ExpertNames.ExpertKeyMissing
 
 /**
- * The judgments of a campaign (a number, or `"all"`), in the order in which their items were planned. Each item of a
- * task has one judgment, or one for each vote if the task asks for several. Default: the campaign of the last run that
- * has read anything. Gold items that were mixed in are included (`isCheck`). `paths` says where the service puts
- * annotations. Default: the default fields.
+ * The judgments of a campaign, in the order in which their items were planned. `campaign` is a number or `"all"`. The
+ * default is the campaign of the last run that read at least one record. If a task asks for several votes per item,
+ * each vote is a judgment. Mixed-in gold items are included (`isCheck`). The service's annotations are read from the
+ * fields in `paths`, or from the default fields.
  */
 export const ofCampaign = (
   campaign?: number | "all",
@@ -131,7 +131,7 @@ export const ofCampaign = (
     ),
   )
 
-/** An item with its place in the ledger. `seq` is the place of its first vote. */
+/** An item with or without judgments. `seq` is the position of the item's first vote in the ledger. */
 export interface PlacedItem extends ItemPlace {
   readonly itemId: string
   /** Undefined if prompts were withdrawn or not answered, or the results are unusable. */

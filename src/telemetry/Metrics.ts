@@ -106,10 +106,7 @@ const serverSeconds = labelled(
 export const timeAnswer = <A extends { readonly status: number }, E, R>(effect: Effect.Effect<A, E, R>) =>
   timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value.status : "none"), serverSeconds)
 
-/**
- * Records the duration of an answer to a client. If the effect returns undefined, records nothing. The service's
- * router then answers the client, and `timeAnswer` records the duration.
- */
+/** Like `timeAnswer`, but records nothing if `effect` returns undefined: the router then answers the request. */
 export const timeFirstAnswer = <A extends { readonly status: number }, E, R>(
   effect: Effect.Effect<A | undefined, E, R>,
 ) => timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value?.status : undefined), serverSeconds)

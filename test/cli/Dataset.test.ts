@@ -82,7 +82,10 @@ describe("--split-by", () => {
     assert.deepStrictEqual(split_groups, { field: "user", components: 8, largest: 5, ungrouped: 0, of: 40 })
     assert.deepStrictEqual(split_shares, { test: 0.25, train: 0.75 })
     const fs = yield* FileSystem.FileSystem
-    assert.include(yield* fs.readFileString(`${directory}/dataset/README.md`), "All items with the same `user` are in one split")
+    assert.include(
+      yield* fs.readFileString(`${directory}/dataset/README.md`),
+      "All items with the same `user` are in one split",
+    )
     yield* cli(["verify", `${directory}/dataset`]).pipe(ends(0))
   })
 

@@ -84,7 +84,10 @@ test("a prompt without a usable answer is left out, and takes no other prompt of
   const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "judge:m", "--judge-base-url", model.baseUrl]
   const { stderr } = yield* cli(args).pipe(ends(0))
   assert.sameMembers([...new Set((yield* pairsOf(job)).map(({ item_id }) => item_id))], ["item-0", "item-2"])
-  assert.match(stderr, /has fewer votes: more votes are needed on 1 of 3 prompts, .*; these prompts are completed with fewer votes/)
+  assert.match(
+    stderr,
+    /has fewer votes: more votes are needed on 1 of 3 prompts, .*; these prompts are completed with fewer votes/,
+  )
   assert.notMatch(stderr, /cancelled|asks the automatic experts again/)
 })
 

@@ -75,7 +75,11 @@ test("a recorded result that cannot be read is named and left out; a poll that b
     const said = yield* cli([command!, ...(command === "plan" ? [`${job}/items.jsonl`] : []), ...args, "--dir", job])
     assert.notMatch(said.stderr, /RangeError|^\s+at /m, command)
     if (command === "status") continue
-    assert.lengthOf([...said.stderr.matchAll(/the result of task 2 \(task_1\) cannot be used, and is left out/g)], 1, command)
+    assert.lengthOf(
+      [...said.stderr.matchAll(/the result of task 2 \(task_1\) cannot be used, and is left out/g)],
+      1,
+      command,
+    )
   }
   const exported = yield* cli(["export", "--aggregate", "dawid-skene", "--dir", job, "--json"])
   assert.lengthOf([...exported.stderr.matchAll(/task 2 \(task_1\)/g)], 1)

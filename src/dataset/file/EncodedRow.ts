@@ -7,7 +7,7 @@ export abstract class Text {
   abstract readonly value: string
   abstract readonly json: string
   readonly jsonBytes: Uint8Array | undefined = undefined
-  /** The Parquet writer sets both members: `index` is the number of this text in the row group `group`. */
+  /** Set by the Parquet writer: `index` is the number of the text in its row group, which is `group`. */
   group: symbol | undefined = undefined
   index = 0
   abstract writeTo(buffer: Buffer, at: number): void

@@ -44,7 +44,7 @@ export interface TrainerFormat {
    * or `isText` is true.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** Returns a row's prompt. If set, neighboring rows get different prompts where possible, as KTO requires. */
+  /** Returns a row's prompt. If set, rows are ordered so that neighbors have different prompts if possible (KTO). */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features

@@ -1,4 +1,4 @@
-/** Formats for the report. `share` never rounds another share to 0% or 100%. No text is cut within a character. */
+/** Formats for the report. `share` shows 99.99% as >99.9%, and 0.01% as <0.1%. No text is cut within a character. */
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })

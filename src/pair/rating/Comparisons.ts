@@ -17,7 +17,7 @@ const lengthStep = 0.04
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1
 
-/** Maximum number of models. With more, the names are probably those of completions, not of models. */
+/** Maximum number of models. If more names occur, they probably name completions, and `finish` returns undefined. */
 export const maxModels = 500
 
 /** Comparisons with the same models and covariates share a cell. */

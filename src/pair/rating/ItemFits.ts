@@ -72,7 +72,7 @@ export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | 
   readonly units: ReadonlyArray<number>
 }
 
-/** The returned function fits a resample of the items. `next(i)` returns the index of the resample's i-th item. */
+/** The returned function fits a Bradley-Terry model to drawn items. `next(i)` is the index of the i-th drawn item. */
 export const make = (comparisons: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
   const { design, rowOf } = designOf(comparisons, controls, units)
   const { ends, places, typeOf, weights } = itemTypes(comparisons, rowOf)

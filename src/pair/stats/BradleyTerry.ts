@@ -1,10 +1,10 @@
 /**
- * Estimates abilities λ of players from contests with covariates x (R. A. Bradley and M. E. Terry, 1952; R. R.
- * Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties"). For η = λ_one − λ_other + β·x, the
- * probabilities of a win of `one`, a win of `other`, and a tie are proportional to e^(η/2), e^(−η/2), and ν. Newton's
- * method with step halving maximizes the log-likelihood, which is concave. With a normal prior of λ and β around 0 (T.
- * Leonard, 1977), a maximum exists. Without a prior, it exists only if no group wins all its contests against the rest
- * (L. R. Ford, 1957). The caller must check this.
+ * Estimates abilities λ of players from contests with covariates x. For η = λ_one − λ_other + β·x, the probabilities of
+ * a win of `one`, a win of `other`, and a tie are proportional to e^(η/2), e^(−η/2), and ν. Newton's method with step
+ * halving maximizes the concave log-likelihood. A normal prior of λ and β around 0 ensures that a maximum exists.
+ * Without a prior, the caller must check that no group of players wins all its contests against the rest. Sources: R.
+ * A. Bradley and M. E. Terry, 1952; R. R. Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties";
+ * T. Leonard, 1977 (prior); L. R. Ford, 1957 (existence of a maximum).
  */
 import * as Components from "./Components.ts"
 
@@ -37,8 +37,8 @@ export interface FitOptions {
 const maxIterations = 60
 
 /**
- * @param prior standard deviation of the prior of λ and β; `Infinity` for no prior
- * @returns a function that fits 3 counts per row: wins of `one`, ties, and wins of `other`
+ * @param prior standard deviation of the normal prior of the abilities λ and the coefficients β; `Infinity`: no prior
+ * @returns a function that takes three counts for each row: wins of `one`, ties, and wins of `other`
  */
 export const make = (design: Design, prior: number) => {
   const { covariates, one, other, players } = design

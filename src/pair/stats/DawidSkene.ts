@@ -7,7 +7,7 @@ import * as NumberList from "./NumberList.ts"
 
 export interface Limits {
   readonly maxIterations?: number
-  /** Maximum change of a reliability in the last iteration. */
+  /** The iteration ends when no reliability changes by more than this number. */
   readonly tolerance?: number
 }
 

@@ -24,7 +24,7 @@ export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
 /** One judgment of an item, with the votes that it combines. */
 export interface Consensus {
-  /** The combined judgment: the judgment of a lead, or else of the first task, with the flags of all tasks. */
+  /** Based on the lead's judgment if a lead decided, otherwise on the first task's. Includes the flags of all tasks. */
   readonly judgment: Judgment
   /** The votes, at least one. */
   readonly votes: ReadonlyArray<ItemVote>

@@ -11,7 +11,7 @@ import { isDecided, type ItemVote } from "./ItemVotes.ts"
 export interface CountedVote {
   readonly expert: string | null
   readonly choice: number
-  /** `pattern`: the jury's name. `parties`: the number of its largest parties, above 1 if several are equally large. */
+  /** `pattern` is the jury's name. `parties` counts the largest parties: above 1 if several are equally large. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 

@@ -15,8 +15,8 @@ import * as DawidSkene from "../stats/DawidSkene.ts"
 /** Estimated reliabilities of experts. */
 export interface Reliabilities {
   /**
-   * Probability that a vote of the expert is right, above 0 and below 1. Null if the expert has no vote on an item with
-   * several votes or with a known answer.
+   * Probability that a vote of the expert is right, above 0 and below 1. The estimate needs an item that has several
+   * votes or a known answer. Null if the expert voted on no such item.
    */
   readonly of: (expert: string | null) => number | null
   /** The probability that each completion is the best; 0 for a repeated text. The sum is 1. */

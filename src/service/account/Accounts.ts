@@ -30,7 +30,7 @@ export interface SignedIn extends Omit<Operator, "operator_no"> {
 /** The maximum number of password hashes computed concurrently. Each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
-/** The subject of a sign-in code that is for any account. Any other subject is the `name_key` of one account. */
+/** A sign-in code's subject is an account's `name_key`, or this value if the code is valid for any account. */
 const anyAccount = ""
 
 type SameTransaction = Effect.Effect<unknown, SqlError>
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Records an action before sign-in. There is no session yet, so the caller passes the operator. */
+  /** Records an action of an operator who has no session yet. */
   const recordOf = (operator: Omit<Operator, "role">, action: string) =>
     Effect.provideService(Audit.record(sql, action, operator.name), Audit.Actor, operator)
 

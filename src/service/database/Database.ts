@@ -141,8 +141,8 @@ export class Database extends Context.Service<
   {
     readonly sql: SqlClient.SqlClient
     /**
-     * Other writes share the transaction, so do not wait in `statements` for anything except the database. Only a
-     * `SqlError` rolls the transaction back. Fail with other errors only before the first change.
+     * Runs `statements` in a transaction with other writes. `statements` must wait only for the database. A `SqlError`
+     * rolls the transaction back. Other errors do not, and are therefore allowed only before the first change.
      */
     readonly write: <A, E = never>(statements: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>
   }

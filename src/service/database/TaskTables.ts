@@ -1,8 +1,7 @@
 /**
- * The tables of tasks, items, votes, experts, and lanes. A lane is a part of the queue (`Lanes`). Frequent queries read
- * few rows, even if the tables are large. Requests and results therefore have their own tables. A person's search for
- * work continues where the last search ended: `item_cursor` is the last item that was read, and `returned_cursor` is
- * the last row of `returned_item` that was read. Triggers update `task_count`.
+ * The tables of tasks, items, votes, experts, and lanes. A lane is a part of the queue (`Lanes`). Large requests and
+ * results have their own tables, so that frequent queries read less data. A person's search for work starts where
+ * the last search ended: after the item `item_cursor`, and after the row `returned_cursor` of `returned_item`.
  */
 import type { SqlClient } from "effect/sql"
 
@@ -169,8 +168,9 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
-  // When a person asked for work, these items were skipped, because the person had already seen `items` items with the
-  // same `content`. A skipped item waits for people who have seen fewer such items (`EqualItems`).
+  // Items that were skipped when a person asked for work, because this person had already seen equal items. Equal items
+  // have the same `content`. `items` is the number of equal items that the person had seen (`EqualItems`). If several
+  // people skipped the item, `items` is the smallest of their numbers.
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
   // `items` is the number of items with this content that the person has judged, holds, or has set aside.

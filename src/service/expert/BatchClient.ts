@@ -1,4 +1,4 @@
-/** Batches of an OpenAI-compatible endpoint. After a failure without `isRefused`, a request may have taken effect. */
+/** Batches of an OpenAI-compatible endpoint. Unless `isRefused` is set, a failed request may have had an effect. */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import * as JudgeFailure from "./JudgeFailure.ts"

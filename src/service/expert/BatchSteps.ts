@@ -91,7 +91,7 @@ export const make = (
     return input_file
   })
 
-  /** Searches until the endpoint lists the batch. With `mayRepeat`, a batch that is not listed is given up instead. */
+  /** Searches until the batch is found. If `mayRepeat` is true, returns none after the first answer without it. */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))

@@ -25,7 +25,7 @@ export const read = Effect.fn("GoldExpert.read")(function* (
   options?: GoldFileOptions,
 ): Effect.fn.Return<Gold, UnusableGoldFile, FileSystem.FileSystem | Path.Path> {
   const GoldFile = yield* Effect.promise(() => import("../../source/GoldFile.ts"))
-  /** `rank` is the best completion's index after the completions are sorted by text, without duplicates. */
+  /** `rank` is the index of the best completion in the list that `sortDistinct` returns. */
   const answers = new Map<string, { readonly rank: number; readonly rationale: string }>()
   const items: Array<GoldItem> = []
   yield* Stream.runForEach(GoldFile.items(file, options), ({ item: { completions, gold, prompt }, origin }) => {

@@ -69,9 +69,9 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // `counted_for` says which vote includes the cost of the answer. An item: the vote on this item. Null: no vote
-      // yet, because no judgment has used the answer. An empty string: no vote yet, because the judgment gave no vote.
-      // The cost is then added to the model's next vote, on any item.
+      // `counted_for` is the item whose vote includes the cost of the answer. Null means that no judgment has used the
+      // answer yet. An empty string means that the judgment failed. The model's next vote, on any item, will then
+      // include the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -202,11 +202,11 @@ export const open = Effect.fn("JudgeAnswers.open")(
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** Call this if a judgment of `item` gave no vote. The model's next vote, on any item, will include the cost. */
+    /** Call this if a judgment fails for good. Its cost will be part of the model's next vote, on any item. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Some judgments gave no vote. Adds their cost to the vote on `item`, and returns their requests' tokens. */
+    /** Adds the cost of failed judgments to the vote on `item`. Returns the tokens of these judgments' requests. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer

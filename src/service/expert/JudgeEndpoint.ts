@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
   /** Why the endpoint refused the settings, such as the key. Undefined after a later answer or temporary failure. */
   let refusal: string | undefined
 
-  /** Part of each request's id. `temperature` stays in the id even if it is not sent, so stored answers are found. */
+  /** Settings that are part of each request's id. A refused `temperature` is included, so that ids do not change. */
   const configured = Object.fromEntries(body)
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
 

@@ -27,7 +27,7 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   readonly template?: string | undefined
   /**
    * Each pair of completions is shown to the model in both orders. If the two answers disagree, `tie` (the default)
-   * counts the pair as equally good. With `abstain`, an item gets no vote if its best completion is then uncertain.
+   * counts the pair as equally good. With `abstain`, the item gets no vote if such pairs make the best one uncertain.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
   /** The maximum number of times that a question is asked if the answers are unusable. Default 3. */
@@ -214,8 +214,8 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
 }
 
 /**
- * `cached` sums the requests whose cost is part of another vote. They add nothing to the cost of this vote.
- * `without_vote` sums the requests of earlier judgments that gave no vote.
+ * Counts the requests, tokens, and cost of a vote. `cached` counts requests whose cost another vote includes.
+ * `without_vote` counts requests of earlier judgments that failed.
  */
 const usageCounter = (costOf: ((tokens: TokenPrice.RequestTokens) => Cost.Decimal) | undefined) => {
   const paid: Array<JudgeEndpoint.Completion> = []

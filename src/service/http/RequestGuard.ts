@@ -10,7 +10,7 @@ import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 const pageBodyBytes = 256 * 1024
-/** Bodies with edited completions or guidelines may be larger. A UTF-16 code unit of guidelines has at most 3 bytes. */
+/** Larger limits for long texts. `maxLength` counts UTF-16 code units, and each of them takes at most 3 bytes. */
 const pageBodyLimits: ReadonlyArray<readonly [url: RegExp, bytes: number]> = [
   [/^\/annotate\/api\/items\//, 1024 * 1024],
   [/^\/dashboard\/api\/tasks\/.*\/guidelines$/, 3 * maxLength.guidelines + pageBodyBytes],

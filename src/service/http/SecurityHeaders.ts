@@ -7,7 +7,7 @@ import { HttpServerResponse } from "effect/http"
 
 const denyAllPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/** Stops scripts that the sanitizer misses. Trusted Types allow only the sanitizer and the start of the worker. */
+/** Blocks scripts that the sanitizer misses. Trusted Types accept only the sanitizer's HTML and the worker's URL. */
 export const pagePolicy = (imageHosts: ReadonlyArray<string>) =>
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
   `img-src ${["'self'", "data:", ...imageHosts.map((host) => `https://${host}`)].join(" ")}; ` +

@@ -26,7 +26,7 @@ const make = Effect.gen(function* () {
   const read = Effect.fnUntraced(function* (token: string, taskId: string) {
     const accepted = yield* accept(token)
     if (Option.isNone(accepted)) return undefined
-    // `take` counts a request for the rate limit. If the task is unknown, the router answers and calls `take` itself.
+    // `take` counts the request for the rate limit. It runs after `find`: the router counts requests for unknown tasks.
     const task = yield* store.find(accepted.value.organization, taskId)
     if (Option.isNone(task)) return undefined
     const { headers, retryAfterSeconds } = yield* take(accepted.value.tokenId)

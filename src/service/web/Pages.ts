@@ -25,7 +25,7 @@ const readFiles = Effect.fnUntraced(function* (folder: string) {
     const body = HttpBody.uint8Array(yield* fs.readFile(file), response.headers["content-type"])
     return [file, HttpServerResponse.setBody(response, body)] as const
   })
-  // A build may have removed a file since it was listed. Such a file is looked for again at each request.
+  // If a build removes a file after `readDirectory`, reading the file fails. The file is then not kept in memory.
   const files = yield* Effect.forEach(names, (name) => Effect.option(read(name)))
   return new Map(Arr.getSomes(files))
 })

@@ -1,8 +1,8 @@
 /**
- * Stores webhook messages and the outcomes of delivery attempts. If an operator reschedules a message during an
- * attempt, the operator's time applies, even if the attempt fails. If a group of tasks may still grow, the message
- * about the group waits for some time. Until the first attempt, this message can be withdrawn, or replaced by a newer
- * one. Use effects named `write…` inside `Database.write`.
+ * Stores webhook messages and the outcomes of delivery attempts. If an operator reschedules a message during an attempt
+ * that fails, the next attempt is at the operator's time. A message about a group that may still grow is delayed by
+ * `quiet`. Until its first attempt, such a message can be withdrawn, or replaced by a newer message. Use effects named
+ * `write…` inside `Database.write`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -17,7 +17,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** Identifies the message's group, while newer messages about the group may replace the message. Otherwise null. */
+  /** The message's group. Null if no newer message about the group may replace this message any more. */
   readonly gathering: string | null
   readonly payload: string
 }

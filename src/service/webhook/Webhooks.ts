@@ -52,7 +52,7 @@ export interface WebhooksOptions {
 const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
   const policy = { allowLoopback, allowPrivate }
   const shows = WebhookTarget.showsAnswers(policy)
-  // Hosts stay in this set forever: after a DNS change, an open connection may still lead to the private address.
+  // Hosts whose responses must stay secret. No host is removed, because open connections outlast a DNS change.
   const hidden = new Set<string>()
   return {
     guard: WebhookTarget.guard(policy),

@@ -39,7 +39,6 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /** `several`: keys with two or more records. `even`: keys in over half of the files, with equal numbers per file. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

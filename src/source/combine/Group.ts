@@ -26,7 +26,7 @@ export interface GroupOptions {
 
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
-/** The source text of a record. Its prompt and its completion are cut out, unless a text is short or not found. */
+/** The source text of a record, without its prompt and its completion. Texts that are short or not found stay. */
 interface Cut {
   readonly rest: string
   /** For each text: the offset of the cut and the encoding, such as `120j` (`j`: JSON), or `-` if the text was kept. */
@@ -74,7 +74,7 @@ const restore = ({ places, rest }: Cut, texts: ReadonlyArray<string>): string =>
   return record
 }
 
-/** In the scratch file, a `key` of `null` means that the key equals the prompt. */
+/** To keep the scratch file small, `key` is null if the key and the prompt are the same text. */
 interface Head extends Omit<Part, "place" | "completion" | "key"> {
   readonly key: string | null
   readonly record: Cut | null

@@ -132,8 +132,8 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  // `keep: *` keeps all fields except those passed to `Metadata.make`. The field `models` is kept, because other kept
-  // lists may have one value per model: `models` then says which value belongs to which model.
+  // `keep: *` keeps all fields except those passed to `Metadata.make`. The field `models` is not passed, so the
+  // metadata contains the models' names. They explain kept lists that have one value per model.
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

@@ -1,7 +1,7 @@
 /**
- * Splits several whole conversations (messages, or transcripts as in hh-rlhf, Bai et al. 2022). Their common beginning
- * is the prompt. The last turn of each conversation is a completion. Other text is refused, although TRL's
- * `extract_prompt` splits it at the first difference.
+ * Splits conversations with the same beginning. The common messages are the prompt. The last turn of each conversation
+ * is a completion. A conversation is a list of messages, or a transcript as in hh-rlhf (Bai et al. 2022). Text in
+ * another form is refused, although TRL's `extract_prompt` would split the text at the first difference.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

@@ -42,9 +42,9 @@ export interface VoteOptions {
   /** How a choice identifies a completion. Default: detected, if only one way is possible. */
   readonly choiceAs?: Choice.ChoiceKind | undefined
   /**
-   * Gives each value of the choice a meaning: a position (`first`, `second`, …), `tie`, `all_bad` (a tie of bad
-   * completions), `none` (no vote), or the name of a column or model. A key is a value, or a comparison such as `>0.5`.
-   * If `choiceAs` is `one-hot`, a key is the name of a column. No other `choiceAs` is allowed with a map.
+   * The meaning of each value of the choice: a position (`first`, `second`, …), `tie`, `all_bad` (a tie of bad
+   * completions), `none` (no vote), or the name of a column or model. A key of the map is a value, or a comparison such
+   * as `>0.5`. With a map, `choiceAs` must be unset or `one-hot`. For `one-hot`, a key is the name of a column.
    */
   readonly choiceMap?: { readonly [value: string]: string } | undefined
 }
@@ -167,7 +167,7 @@ interface RawVote {
   readonly expert: unknown
   readonly record: unknown
   readonly isTextual: true | undefined
-  /** True for an empty cell, or a text such as `NA`. If such a cell has no meaning as a choice, it is no vote. */
+  /** True if the cell is empty or has a text such as `NA`. If reading the cell fails, there is no vote and no error. */
   readonly isOptional?: boolean
 }
 

@@ -30,7 +30,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // The default path `id` may find the id of a vote. The path `[""]` finds no field, so no ids are read.
+  // By default, the field `id` would be read, which may be the id of a vote. The path `[""]` finds no field.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

@@ -23,8 +23,8 @@ export const ofIndices = (value: unknown, length: number): Ranking | undefined =
 }
 
 /**
- * A list such as `[1, 2, 0]` may be an order (best first) or ranks. It is refused unless `choice` fits the order and
- * not the ranks. Lists that mean the same in both readings are accepted.
+ * A list such as `[1, 2, 0]` may be an order (best first) or ranks. If these two meanings differ, the list is accepted
+ * only if `choice` fits the order and does not fit the ranks.
  */
 export const checkOrder = (value: unknown, length: number, choice: number | undefined): Result.Result<void, string> => {
   const isFlat = Array.isArray(value) && value.every((one): one is number => typeof one === "number")

@@ -25,9 +25,9 @@ export interface Sending<E> {
   readonly claim: Effect.Effect<unknown, E>
   /** Extends the claim. Runs before a retry for a claimed task. If `beforeRetry` fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
-  /** Runs after an attempt that may have created the task, but got no usable response. */
+  /** Runs after an attempt without a usable response if the service may have created the task. */
   readonly doubt: Effect.Effect<unknown>
-  /** Ends the claim. Runs before the wait for a retry, if no task was created and keys are ignored. */
+  /** Gives up the claim before a wait. Runs if no task was created, and the service ignores idempotency keys. */
   readonly release: Effect.Effect<unknown, E>
 }
 
@@ -80,7 +80,7 @@ const make = Effect.fnUntraced(function* <R>(
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (recentTasks.size + 1)
     const [id, task] = turn === recentTasks.size ? [madeUpId, madeUpTask] : recentTasks.entries().next().value!
-    // Each probe polls the first of `recentTasks`, so this task becomes the last.
+    // The task moves to the end of `recentTasks`, and the next probes poll other tasks first.
     if (recentTasks.delete(id)) recentTasks.set(id, task)
     return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })
@@ -173,7 +173,7 @@ const make = Effect.fnUntraced(function* <R>(
 
 /** The client that `Tasks.submit` and `Tasks.collect` need. Its methods are internal. */
 export interface AnnotationClient {
-  /** This member only distinguishes the type. */
+  /** For the type checker: no other object can be passed as an `AnnotationClient`. */
   readonly "~prefstream/AnnotationClient": never
 }
 

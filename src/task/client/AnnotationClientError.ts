@@ -140,7 +140,7 @@ export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
 /** For requests without effects, such as a `GET`. If no response arrived, sets `maybeDone` to false. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // A failure with an error status is not changed. It may concern one task, but `maybeDone: false` would stop the run.
+  // An error status may concern only this task. With `maybeDone: false`, the failure would stop the whole run.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }

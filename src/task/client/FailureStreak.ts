@@ -15,7 +15,7 @@ const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>
 
-/** `lost`, `refused`, and `sharedTaskId` return the failure that ends the run, or undefined. */
+/** `lost`, `refused`, and `sharedTaskId` each count a failed task. If the run must end, they return its failure. */
 export const make = (baseUrl: string) => {
   let accepted = 0
   let hasEnded = false

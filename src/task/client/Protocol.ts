@@ -32,13 +32,13 @@ export interface Call {
   /**
    * Sends a request. A path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
    *
-   * After a temporary failure of the first request, prefstream may call `create` or `poll` again. After a temporary
-   * failure of a later request, prefstream repeats only this request, for at most `patience`; a
-   * write only if the service certainly did not carry it out.
+   * If the first request of a `create` or `poll` fails temporarily, prefstream may call the function again. If a later
+   * request fails temporarily, prefstream repeats this request for at most `patience`.
    *
    * A write is a request other than `GET`, `HEAD`, or `OPTIONS`. After a timeout, a broken connection, or a 5xx, the
-   * service may have carried out the write. `create` or `poll` then fails. If the service honors idempotency keys,
-   * prefstream may call `create` or `poll` again with the same keys. Otherwise, the task becomes `in_doubt`.
+   * service may have carried out the write. This call of `create` or `poll` does not repeat the write, and fails.
+   * If the service honors idempotency keys, prefstream may call `create` or `poll` again with the same keys. Otherwise,
+   * the task becomes `in_doubt`.
    */
   readonly http: Http
   /** Like `http`, for idempotent writes: if a response is lost, the request is repeated up to `retries` times. */

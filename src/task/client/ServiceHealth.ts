@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function* (
       }
       last = outcome.failure
       probes++
-      // If the service ignores idempotency keys, a poll must be next: a failed `create` could leave a task `in_doubt`.
+      // If the service ignores idempotency keys, only a poll is safe: a failed `create` may leave a task `in_doubt`.
       const mayTry = profile.idempotencyKey === "honored" || throttle.isPollWaiting()
       if (probe.isMadeUp && isInconclusive(last) && !isOver && mayTry) {
         isDown = false

@@ -34,11 +34,11 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** After a delay, requests for at most this many milliseconds are made up: they are sent without the usual gaps. */
+/** After a delay, requests are sent without the usual gaps, to make up for at most this many milliseconds. */
 const catchUp = 100
 const takeAhead = 50
 const maxSlotDelay = 40
-/** A request is assumed to reach the service within this many milliseconds, even if a connection must be opened. */
+/** Assumed maximum time for a request to reach the service, in milliseconds, with a new connection. */
 const maxLateness = 150
 /** Milliseconds added to the rate limit's window, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
@@ -72,7 +72,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /** For each recent request, the latest possible time of its arrival at the service. An answer lowers this time. */
+  /** An upper bound for the time at which each recent request reaches the service. A response lowers the bound. */
   const latestArrivals = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * latestArrivals.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -235,9 +235,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * @param isNextStep whether an earlier request of the same call may have created something. If the next request is
-   * never sent, the task may stay in doubt. The next request therefore goes before other waiting requests. It cannot be
-   * interrupted during the first `maxStepWait` of its wait
+   * @param isNextStep whether an earlier request of the same call may have created something. Without this request, the
+   * task may stay in doubt. This request therefore goes before other waiting requests. During the first `maxStepWait`
+   * of the wait, this request cannot be interrupted
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -274,7 +274,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /** Call this just before the request is sent: the latest time of its arrival is computed from this call. */
+    /** Call this just before the request is sent. The request is assumed to arrive at most `maxLateness` later. */
     leaving: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         const place = placeOf(permit)

@@ -1,7 +1,7 @@
 /**
- * Gathers items into batches, limited by count and bytes. Each batch becomes one or more tasks. A batch exceeds
- * `maxBytes` only if a single item does. No batch contains a prompt twice. Items are taken in the order of the input,
- * each into the first open batch with room for it. A restarted run thus builds the same batches.
+ * Packs items into batches, which become tasks. A batch has at most `maxPrompts` items and `maxBytes` bytes. An item
+ * above `maxBytes` gets its own batch. No batch contains a prompt twice. Items are packed in the order of the input,
+ * and go to the first open batch with room. Therefore, a restarted run builds the same batches.
  */
 import { Array as Arr } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"

@@ -1,8 +1,8 @@
 /**
- * Reads the bodies of webhook deliveries with limits, because anybody may send them. At most 512 bodies are read at
- * once. A further body replaces the oldest unfinished one. A body must arrive within 15 seconds, with pauses of at
- * most 5 seconds. The first 64 KiB of each body are always allowed. The bytes beyond the first 64 KiB count toward a
- * limit for all bodies together. This limit is 32 MiB, or the maximum size of one body if this size is larger.
+ * Reads the bodies of webhook deliveries. Anybody may send a delivery, which is why there are limits:
+ * - At most 512 bodies are read at the same time. A further body replaces the oldest unfinished body.
+ * - A body must arrive within 15 seconds, with pauses of at most 5 seconds.
+ * - All bodies together have at most 32 MiB, or `limit` if `limit` is larger. The first 64 KiB of a body do not count.
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 

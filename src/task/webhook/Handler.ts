@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const bodies = WebhookBodies.make(limit)
   const logRefusal = yield* makeRefusalLog
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
-  // A separate webhook server has no client, and so no protocol. Task ids are then read at `taskIdPaths`.
+  // A separate webhook server has no `TaskClient`, and reads the task ids at `taskIdPaths`.
   const byProtocol = Option.flatMapNullishOr(yield* Effect.serviceOption(TaskClient), (client) => client.taskIdsOf)
   const taskIdsOf = Option.getOrElse(
     byProtocol,

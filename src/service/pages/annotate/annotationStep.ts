@@ -301,7 +301,7 @@ const noticeOf = (ask: Ask, work: Work, state: AnnotationState, isRestored: bool
 const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number): Step => {
   const rested = { ...state, inFlight: null }
   if (ask === "join" && failure.status >= 400 && failure.status < 500 && failure.status !== 429) {
-    // The expert may have opened a used link again, in a browser that already has a session.
+    // A used link is no error if the browser already has a session.
     return enter({ ...rested, code: null, signedOut: "invitation" })
   }
   if (failure.status === 401) {
@@ -360,7 +360,7 @@ const isPassing = ({ status }: Failure): boolean => status === 0 || status === 4
 const troubled = (state: AnnotationState, ask: Ask, failure: Failure): Step => {
   const attempts = (state.trouble?.attempts ?? 0) + 1
   const after = Math.min(2_000 * 2 ** (attempts - 1), 30_000)
-  // After a 429, the service has not carried out the request. After any other failure, it may have carried it out.
+  // Status 429 means that the service did not carry out the request. With any other status, this is unknown.
   const maybeDone = failure.status !== 429
   return [
     {

@@ -37,7 +37,7 @@ export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, 
 
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
-/** Ties with the next better group. The best group's completions tie with the second, unranked ones with the last. */
+/** Moves the completion to the next better group. From the best group, moves the completion to the second group. */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))
@@ -50,7 +50,6 @@ export const tie = (ranks: Ranks, place: number): Ranks => {
   )
 }
 
-/** A tied completion leaves the tie, and is then alone next to its former group. */
 const move = (ranks: Ranks, place: number, step: -1 | 1): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))

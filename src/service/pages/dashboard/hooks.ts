@@ -40,7 +40,7 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
       const answer = isPoll && isDialogOpen() ? undefined : await load()
       if (mine !== last) return
       if (answer === undefined || (isPoll && isDialogOpen())) {
-        // A poll during an open dialog changes nothing.
+        // A dialog is open, so the page keeps the old data until the next poll.
       } else if (answer.ok) setState({ key, data: answer.value })
       else setState((state) => ({ ...state, problem: problemWords(answer.problem) }))
       if (every !== undefined && !document.hidden) timer = setTimeout(() => void once(true), every)

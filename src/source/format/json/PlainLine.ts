@@ -1,7 +1,7 @@
 /**
- * Reads an item of JSON Lines without a JSON parser, if the line has only `id`, `prompt`, and `completions`, in the
- * notation of `JSON.stringify` or Python's `json.dumps`, without `\u` escapes. `JsonLines` reads all other lines. Both
- * give the same bytes for the same text.
+ * Reads plain lines of JSON Lines without a JSON parser. A plain line has no fields except `id`, `prompt`, and
+ * `completions`. The line looks like output of `JSON.stringify` or Python's `json.dumps`, and has no `\u` escapes.
+ * `JsonLines` reads all other lines. For equal texts, the two readers produce equal bytes.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 

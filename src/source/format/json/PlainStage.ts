@@ -19,11 +19,11 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** For each block of lines without items: number of items since the last block; the block's start, end in `bytes`. */
+  /** Per block of lines that are not plain: number of items just before the block, and its start and end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
   /**
-   * For each item: start and end in `bytes`, 1 if `isSpaced` or else 0, the length of `ItemBytes.starts`, and the
-   * elements of `starts`.
+   * These numbers for each item: start in `bytes`, end in `bytes`, `isSpaced` as 1 or 0, the length of
+   * `ItemBytes.starts`, and each element of `starts`.
    */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>

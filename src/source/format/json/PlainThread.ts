@@ -28,7 +28,7 @@ const maxMessages = 4
 
 const minFileBytes = 8 * 1024 * 1024
 
-/** The thread does not check line lengths. It is used only if no line that it can hold is longer than `maxLineBytes`. */
+/** The thread ignores `maxLineBytes`. The lines that the thread parses have at most `messageBytes + maxHeldBytes`. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 

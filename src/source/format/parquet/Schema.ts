@@ -152,8 +152,8 @@ const group = (element: SchemaElement, place: Place, nodes: ReadonlyArray<Node>)
 }
 
 /**
- * In the current format of lists, `repeated` contains the element. In old formats, `repeated` itself is the element
- * (`LogicalTypes.md`, Backward-compatibility).
+ * Returns the node for the elements of a list. In the current format of lists, this node is the child of `repeated`. In
+ * old formats, this node is `repeated` (Parquet's `LogicalTypes.md`, Backward-compatibility).
  */
 const elementOf = (repeated: Node, list: string): Node => {
   const isWrapper =

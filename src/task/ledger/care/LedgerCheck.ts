@@ -333,7 +333,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // An item's `seq` is its number in the task for vote 1. For each later vote, its number is higher by `batch_items`.
+    // An item's `seq` is its number in the task for vote 1. For each later vote, add `batch_items` to this number.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

@@ -1,7 +1,7 @@
 /**
- * Counts votes and their prices. A task keeps the prices of the time when it was planned. Until its result arrives, a
- * vote has the highest price of any kind of expert who may give it (`domain/Voters`). The result tells the kind of the
- * expert. From then on, the vote has the price of this kind.
+ * Counts votes and their prices. A task keeps the prices that applied when the task was planned. The price of a vote
+ * depends on the kind of expert, which the result names. Until the result arrives, a vote has the highest price of the
+ * kinds of experts who may vote (`domain/Voters`).
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"

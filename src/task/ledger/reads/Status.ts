@@ -72,7 +72,7 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Recent results. `since` is when the oldest outstanding task was submitted, but at most 24 hours ago. */
+  /** Results after `since`, the later of two times: 24 hours ago, or when the oldest outstanding task was submitted. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 

@@ -89,10 +89,10 @@ export interface RunTerms extends CampaignTerms {
    */
   readonly confidence?: number | undefined
   /**
-   * Language models (judges) give the first `votes` votes on each item. This rule says how certain the judges must be
-   * of the best completion. If they are less certain, people vote on the item, too. People vote until `confidence` is
-   * reached, or the item has `votesUpTo` votes in all. The service must accept `voters` in a task. Later runs of the
-   * job use the rule, too, until a run sets `votes`.
+   * With this rule, language models (judges) give the first `votes` votes on each item. A rule such as `jury<0.9` sets
+   * a minimum for the judges' certainty of the best completion. Below the minimum, people vote on the item, too. Their
+   * votes end when `confidence` is reached, or the item has `votesUpTo` votes in total. The service must accept
+   * `voters` in a task. Later runs keep the rule. A later run that sets `votes`, but no `peopleWhen`, removes the rule.
    */
   readonly peopleWhen?: PeopleWhen | undefined
   /**
@@ -185,7 +185,7 @@ export interface OpenTask {
   readonly idempotencyKey: string
   /** Whether the task is completed, failed, or invalid. Such a task is polled in case the service has corrected it. */
   readonly isRecheck: boolean
-  /** Whether the task is completed. The poll then checks whether the service has changed the result. */
+  /** Whether the task is completed. The poll of a completed task checks whether the service has changed the result. */
   readonly hasResult: boolean
   readonly submittedAt: number
   /** Time of the next poll, in epoch milliseconds; 0 if a webhook or a command asked for a poll. */
@@ -198,8 +198,8 @@ export interface Delivery {
   /** The delivery's id. If the service sends the delivery again, the id is the same. */
   readonly id: string
   /**
-   * The signed time, in epoch milliseconds. Without a signed time, the value is 0 if the service sends an id. A second
-   * delivery with this id is then ignored. Without a time and an id, the value is the time of receipt.
+   * The time that the service signed, in epoch milliseconds. If the service sends an id, but no signed time, the value
+   * is 0, and a second delivery with this id is ignored. If the service sends neither, this is the time of receipt.
    */
   readonly sentAt: number
   /** None if the delivery may concern any task. */

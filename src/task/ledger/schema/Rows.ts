@@ -75,7 +75,7 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
-/** Finds the texts of the prompt that begins at `start`. Undefined if prefstream did not write the body. */
+/** Finds the texts of the prompt at `start`. Returns undefined if the body is not in prefstream's format. */
 const textsOf = (body: Buffer, start: number) => {
   const prompt: JsonText.Place = [start, JsonText.endOf(body, start)]
   const completions: Array<JsonText.Place> = []

@@ -1,9 +1,9 @@
 /**
- * The tables of the ledger. Times are epoch milliseconds. Each possible vote on an item has a number, which is unique
- * in the job. For example, the first batch has 20 items, and at most two votes on each item. The first votes on the 20
- * items have the numbers 0 to 19, and the second votes 20 to 39. `item.seq` is the number of the item's first vote.
- * `task.seq` is the lowest number in the task. If a task has the numbers 20 to 39 and is split into two halves, the
- * halves have the `seq` 20 and 30.
+ * The tables of the ledger. Times are epoch milliseconds. Within a job, each vote that an item may get has a number.
+ * For example, the first batch has 20 items, and at most two votes on each item. The first votes on the 20 items have
+ * the numbers 0 to 19, and the second votes have 20 to 39. `item.seq` is the number of the item's first vote.
+ * `task.seq` is the lowest number in the task. If the task with the numbers 20 to 39 is split into two tasks, their
+ * `task.seq` is 20 and 30.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -241,7 +241,7 @@ const addSpending = Effect.gen(function* () {
       ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`
 })
 
-/** `least_votes`: number of votes per item that are planned at first. Null means that all are planned at first. */
+/** `least_votes`: number of votes per item that are planned at first. Null: all votes are planned at first. */
 const addFurtherVotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`

@@ -1,7 +1,7 @@
 /**
  * The kinds of experts who gave a task's votes, for the column `task.vote_kinds`. The kinds decide the prices of votes:
  * - If the result has at most as many votes as the task asks for, each vote has the price of its kind.
- * - If the result has more votes, the requested number of votes is paid. Each has the highest price of all the kinds.
+ * - If the result has more votes, only the requested number is paid. Each has the highest price of the result's kinds.
  */
 import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"

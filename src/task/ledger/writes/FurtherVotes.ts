@@ -32,7 +32,7 @@ export interface FurtherTerms {
 }
 
 export interface VoteCourse {
-  /** Whether a task of the item is open (`openStates`), so that the item gets no other vote now. */
+  /** Whether a task of the item is open (`openStates`). If so, no further vote on the item is planned now. */
   readonly isWaiting: boolean
   /** Whether the item waits for a vote in addition to the votes that were planned at first. */
   readonly waitsForFurther: boolean

@@ -12,7 +12,7 @@ import type { LedgerContext, PlannedTask } from "../schema/Model.ts"
 import { isAny } from "../schema/Rows.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 
-/** Number of a part that has no tasks. The worker that owns this part reads the input. */
+/** One part of a job has no tasks. The worker that owns this part reads the input. */
 export const readerPart = -1
 
 /** Milliseconds by which a claim outlasts the timeout of its request. */
@@ -74,8 +74,9 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
         : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
 
     /**
-     * SQL for a claim: for `millis` milliseconds, no other process may send the task. Because of `fence`, the statement
-     * changes nothing if another process owns the task's part. It also locks the part until the transaction ends.
+     * SQL that claims a task, so that no other process sends the task for at least `millis` milliseconds. `fence`
+     * prevents the claim if another process owns the task's part. `fence` also prevents a change of the owner until
+     * the transaction ends.
      */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
@@ -91,8 +92,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * SQL condition for tasks with an expired claim of an earlier owner. A claim lasts at most `maxMillis + margin`. A
-     * claim that ends later counts as expired, too: the database's clock was set back.
+     * SQL condition for tasks that an earlier owner of the part claimed, if the claim has expired. A claim lasts at
+     * most `maxMillis + margin`. A later end means that the database's clock was set back, and counts as expired.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -141,7 +142,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   }),
 })
 
-/** For a process that owns no tasks. With these values, `shareOf` returns 0. */
+/** A process that owns no part with tasks gets no share. Division by `Infinity` makes `shareOf` return 0. */
 const noWorkers = { count: Infinity, rank: Infinity }
 
 export const writeParts = (

@@ -8,7 +8,6 @@ import type { SqlClient } from "effect/sql"
 import { FileLocked, FileLockError } from "../../../node/FileLock.ts"
 import * as PostgresLock from "../../../node/PostgresLock.ts"
 
-/** Interval and attempts together give another worker five seconds to stop reading. */
 const interval = Duration.millis(250)
 const tries = 20
 

@@ -212,7 +212,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
         yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
-        // A run that sets `votes` does not inherit the settings below from an earlier run.
+        // A run that sets `votes` does not inherit `confidence` and `peopleWhen` from an earlier run.
         const keep = Effect.fnUntraced(function* (name: string, value: string | undefined) {
           if (value !== undefined) yield* setSetting({ job, sql }, name, value)
           else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = ${name}`

@@ -14,12 +14,12 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** Name of a setting: the number of items that need a further vote, but have no planned task for this vote. */
+/** Name of the setting that counts the items that need a further vote, but have no planned task for this vote. */
 export const wantedVotes = "votes_wanted"
 
 /**
- * Name of a setting: how many votes the ended tasks had when items were last chosen for further votes. If this
- * number has changed, items must be chosen again.
+ * Name of a setting. The value is the number of votes of ended tasks when items were last chosen for further votes. If
+ * this number has changed, items must be chosen again.
  */
 export const endedVotesSeen = "votes_ended_seen"
 
@@ -250,7 +250,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** SQL condition for the fewest unsent tasks, from the highest `seq` down, that together cost at least `excess`. */
+/** SQL condition: unsent tasks from the highest `seq` down, until their total cost reaches `excess`. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,
