@@ -1,7 +1,7 @@
 /**
  * Adapter: lets only one process use a file. The lock is an exclusive `node:sqlite` transaction on `FILE.lock`, which
- * ends when the process ends. Never delete `FILE.lock`: a second process could then lock a new `FILE.lock`. A
- * network file system must support locks.
+ * ends at the latest when the process ends. Never delete `FILE.lock`: a second process could then lock a new
+ * `FILE.lock`. A network file system must support locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"

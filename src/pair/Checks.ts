@@ -51,7 +51,7 @@ export const checks = {
     unit: "items",
     isShare: false,
     advice:
-      "Experts may prefer a position. Check that completions are shuffled for each item, and check the experts who chose the first completion most often.",
+      "Experts may prefer the first place. Check that completions are shuffled for each item, and check the experts who chose the first completion most often.",
     direction: "above",
   },
   "near-duplicates": {

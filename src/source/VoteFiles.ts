@@ -39,7 +39,7 @@ interface Detection {
   readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
-  /** Whether the first choices are numbers from 1. If true, a later 0 is an error, because it may mean a tie. */
+  /** Whether the first choices are numbers from 1. If true, a later choice below 1 is an error: 0 may mean a tie. */
   isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }

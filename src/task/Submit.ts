@@ -166,7 +166,7 @@ const checkOptions = ({
     [
       "peopleWhen",
       peopleWhen,
-      "no rule, or `votesUpTo` above `votes` (judges give the first `votes` votes on an item, and people give further votes)",
+      "`votesUpTo` above `votes`, or no rule (judges give the first `votes` votes on an item, and people give further votes)",
       peopleWhen === undefined || votesUpTo > votes,
     ],
     ["group", group, groupForm, isGroup(group)],

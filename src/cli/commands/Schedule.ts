@@ -42,7 +42,7 @@ export const command = makeCommand(
       "End the schedule if a run's exit status is not 0, 3, or 75, and exit with that status",
     ),
     command: Argument.String("COMMAND").pipe(
-      Argument.withDescription(`Command to run, after --: ${joinWords(names, "or")}, with its flags`),
+      Argument.withDescription(`Command to run, written after "--": ${joinWords(names, "or")}, with its flags`),
       Argument.variadic({ min: 1 }),
     ),
   },

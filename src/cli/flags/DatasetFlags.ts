@@ -51,7 +51,7 @@ export const datasetFlags = inGroup("DATASET", {
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
-    "Count votes equally, by reliability, or all judges as one",
+    "How votes count: equally, by reliability, all judges as one",
     { metavar: "METHOD", default: `${Consensus.defaultAggregation}; --people-when: jury` },
   ),
   ...annotationFlags,
@@ -114,7 +114,7 @@ export const datasetFlags = inGroup("DATASET", {
     "Let an expert's edit replace the chosen completion in trainer formats, or ignore it",
     { default: "none" },
   ),
-  conversational: choice("conversational", "Write message lists; --no-conversational: text", {
+  conversational: choice("conversational", "Write message lists, or texts (--no-conversational)", {
     default: "true if a prompt is a conversation",
   }),
   expertNames: choice("expert-names", "Write experts' names to the dataset and the report", { default: "pseudonyms" }),

@@ -98,7 +98,7 @@ const credentialVariables = [
   "GCE_METADATA_HOST",
   "METADATA_SERVER_DETECTION",
 ]
-/** The values of `credentialVariables` are the key. `GoogleAuth` is reused, because a new one may run a program. */
+/** Keyed by the values of `credentialVariables`. `GoogleAuth` is reused, because a new one may run a program. */
 const authByEnvironment = new Map<string, GoogleAuth>()
 
 /** Returns `undefined` without credentials. The library's errors may contain secrets, so they are dropped. */
