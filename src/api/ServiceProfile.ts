@@ -40,7 +40,7 @@ export interface ServiceSettings extends ItemLimits {
   /** Whether to accept a ledger with another `identity`. The ledger then gets the `identity` of these settings. */
   readonly moved: boolean
   /**
-   * What the service does with a second request that has the `Idempotency-Key` of an earlier request.
+   * How the service treats a second request that has the `Idempotency-Key` of an earlier request.
    *
    * - `"honored"`: the service returns the earlier task. A retry is safe after a crash or a lost answer.
    * - `"ignored"`: the service may create a second task. After a crash or a lost answer, the first task may exist. The

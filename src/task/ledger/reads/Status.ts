@@ -72,7 +72,7 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results after `since`: when the oldest outstanding task (else the first task) was submitted, at most 24 hours ago. */
+  /** Results after `since`: when the oldest outstanding (else the first) task was submitted, at most 24 hours ago. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 
