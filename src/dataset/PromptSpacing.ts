@@ -55,7 +55,7 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
-    // Chosen completions come first in `rows`. An index that varies by prompt mixes chosen and rejected completions.
+    // Chosen completions come first in `rows`. The key differs between prompts, so both kinds of completions are drawn.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!

@@ -64,7 +64,7 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
       `${extremes.map(extremeOf).join("; ")}. Based on the votes alone, ${plural(extremes.length, "the rating of this model would be infinite", "the ratings of these models would be infinite")}. The finite ${plural(extremes.length, "rating depends", "ratings depend")} on the prior distribution of ratings (--prior).`,
     ...controls.map(({ coefficient, control, unit }) =>
       control === "length"
-        ? `Ratings are estimated as if both completions were equally long. A completion that is longer by a typical difference wins more often or less often: its log odds of winning change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}). The typical difference is ${unit.toFixed(2)} (the root mean square of (a − b) / (a + b) for two lengths a and b).`
+        ? `Ratings are estimated as if both completions were equally long. If a completion is longer by a typical difference, it wins more often or less often: its log odds of winning change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}). The typical difference is ${unit.toFixed(2)} (the root mean square of (a − b) / (a + b) for two lengths a and b).`
         : `Ratings are corrected for the order in which experts saw the completions. If a completion is shown first, its log odds of winning change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}).`,
     ),
     tie_parameter !== null &&

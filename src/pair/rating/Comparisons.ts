@@ -24,7 +24,7 @@ export const maxModels = 500
 export interface Cell {
   readonly one: number
   readonly other: number
-  /** (a − b) / (a + b) for the lengths a of `one` and b of `other`, in characters. */
+  /** (a − b) / (a + b), where a is the length of `one` and b the length of `other`, in characters. */
   readonly length: number
   /** 1 if the expert saw `one` first, otherwise −1. */
   readonly position: number

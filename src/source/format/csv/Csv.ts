@@ -188,7 +188,7 @@ class RowReader {
     if (this.#isAmbiguous(raw, columns.length)) {
       const lines = raw.split("\n").length
       const oneRecord = 'if the lines are one record with quoted cells, set `quote: "double"`'
-      const manyRecords = `if the lines are ${lines} records that contain quotes as text, set \`quote: "none"\``
+      const manyRecords = `if the lines are ${lines} separate records, and the quotes belong to the text, set \`quote: "none"\``
       return reject(place, "invalid_csv", `found ${lines} ambiguous lines: ${oneRecord}; ${manyRecords}`)
     }
     if (this.#dialect.header && columns.every((name, at) => name === plainCell(cells[at]))) {

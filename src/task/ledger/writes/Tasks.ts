@@ -186,7 +186,7 @@ export const writeTasks = (
     ),
     keepResult: (seq: number) =>
       change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
-    /** Records the job's service. After the first request, it can be replaced only with `moved`. */
+    /** Records the job's service. After the first request, another service can be recorded only if `moved` is true. */
     bindService: Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
       const bound = yield* Rows.settingOf({ job, sql }, "service")
       if (bound === identity) return

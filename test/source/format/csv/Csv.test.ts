@@ -306,7 +306,7 @@ it.effect.each<[string, Csv.CsvDialect, Array<string>]>([
     "a record of TSV that is several without quoting is a reject",
     tab,
     [
-      '2 invalid_csv found 2 ambiguous lines: if the lines are one record with quoted cells, set `quote: "double"`; if the lines are 2 records that contain quotes as text, set `quote: "none"`',
+      '2 invalid_csv found 2 ambiguous lines: if the lines are one record with quoted cells, set `quote: "double"`; if the lines are 2 separate records, and the quotes belong to the text, set `quote: "none"`',
       '4 {"a":"x","b":"1\\n2"}',
     ],
   ],
