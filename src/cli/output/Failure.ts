@@ -11,6 +11,9 @@ const again = "then run the same command again"
 
 const diskFull = `the disk is full: free some space, ${again}`
 
+const needsPermission =
+  "user account needs permission to write to the file and to the folder, even for commands that only read"
+
 const systemWords: { readonly [code: string]: string } = {
   ENOSPC: diskFull,
   EDQUOT: `the disk quota is used up: free some space, ${again}`,
@@ -36,11 +39,11 @@ const sqliteWords: { readonly [code: number]: string } = {
   [10 | (19 << 8)]: diskFull, // SHMSIZE
   5: `another program has locked the file: wait until that program ends, ${again}`,
   6: `another program has locked the file: wait until that program ends, ${again}`,
-  8: "no write permission: your user account needs permission to write to the file and to the folder, even for commands that only read",
+  8: `no write permission: your ${needsPermission}`,
   10: `the file could not be read or written: check whether the disk is full or defective, ${again}`,
   11: "the file is damaged: run `prefstream ledger check`, and restore a backup. The backup lacks all tasks that were submitted after it was made, and the next run sends these tasks again. If the service ignores Idempotency-Key, these tasks are billed twice",
   13: diskFull,
-  14: "cannot open the file: choose a path in an existing folder. Your user account needs permission to write to the file and to the folder, even for commands that only read",
+  14: `cannot open the file: choose a path in an existing folder. Your ${needsPermission}`,
   26: "not a ledger, or a ledger with a damaged first page: name another file, or restore a backup",
 }
 
