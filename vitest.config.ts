@@ -21,7 +21,7 @@ const long = globSync([
   "test/{browser,crash,faults,interop}/*.test.ts",
   "test/cli/{Containers,Guides,Import,Inspect,LostLedger,Output,Progress,Recipes,Routing,Stopping,Worker}.test.ts",
   "test/dataset/{AtomicDirectory,DatasetThread,LateMembers,PromptSpacing,TrainerFiles,format/TrainerFormats}.test.ts",
-  "test/house/{subpaths,wrongValues}.test.ts",
+  "test/house/subpaths.test.ts",
   "test/node/{FileLock,IncomingBytes,PostgresClient,PostgresPooler,Zstd}.test.ts",
   "test/pair/text/NearDuplicates.test.ts",
   "test/pipeline/{AdaptiveVotes,Reexport,RejectsFile,Resubmit}.test.ts",
