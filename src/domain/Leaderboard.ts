@@ -86,7 +86,7 @@ export interface AccrualPoint {
 export interface Accrual {
   /** The first models of the leaderboard. */
   readonly models: ReadonlyArray<string>
-  /** The estimates after increasing numbers of votes. */
+  /** The estimates after the first votes, after more votes, and at last after all votes. */
   readonly points: ReadonlyArray<AccrualPoint>
   /** After `votes` more votes, each interval is about `factor` times as wide as now. */
   readonly next: { readonly votes: number; readonly factor: number }

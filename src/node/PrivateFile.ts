@@ -1,4 +1,4 @@
-/** Adapter: creates private files. Existing files are never opened: closing one would release this process's locks. */
+/** Adapter: creates private files. Never opens an existing file: closing a file releases this process's locks on it. */
 import { closeSync, openSync } from "node:fs"
 
 export const mode = 0o600

@@ -259,7 +259,7 @@ export const make = Effect.fnUntraced(function* (
     }),
     compiler: Statement.makeCompilerSqlite(),
     driver: "sqlite-node",
-    // BEGIN IMMEDIATE takes the write lock at once. After a first read, SQLite could refuse the lock.
+    // BEGIN IMMEDIATE takes the write lock before the first read. After a plain BEGIN and a read, a write could fail.
     beginTransaction: SqliteSync.begin,
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,

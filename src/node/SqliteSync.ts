@@ -14,7 +14,7 @@ export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
   readonly sync: Effect.Effect<void, SqlError>
-  /** Call this before each statement. Outside a transaction, this call throws if a sync has failed. */
+  /** Call this before each statement. Throws if an earlier `sync` failed, except inside a transaction. */
   readonly prepareFor: (statement: StatementSync) => void
 }
 
@@ -42,7 +42,7 @@ export const make = Effect.fnUntraced(function* (
     for (const resume of all) resume(exit)
   }
 
-  /** Runs one sync at a time, because the system reports an error to only one of several syncs. */
+  /** Runs one sync at a time. If several ran at once, the system would report an error to only one of them. */
   const startSync = () => {
     const all = waiting
     waiting = []

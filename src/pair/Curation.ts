@@ -85,8 +85,8 @@ export interface CurationContext {
   /** Detects the language of this share of the items, 0 to 1, sampled by id: detection is slow. Default: 1. */
   readonly languageShare?: number | undefined
   /**
-   * Whether the stream may contain an item several times, as items of several campaigns with the same id and prompt.
-   * The checks of prompts count such an item once. Default: false.
+   * Whether the stream may contain an item several times, for example once from each campaign. The checks of prompts
+   * count items with the same id and prompt once. Default: false.
    */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */

@@ -61,7 +61,7 @@ export interface Inspection {
   readonly known: number
   /** New items with more completions than `completionsPerItem`. A random selection of their completions is sent. */
   readonly drawn: number
-  /** Records of an item that appeared earlier in this input, and `reordered` records. */
+  /** Repeated records: their item was already read from this input. Includes `reordered` records. */
   readonly duplicates: number
   /** Records that repeat an item of this input or of an earlier run, with the completions in another order. */
   readonly reordered: number

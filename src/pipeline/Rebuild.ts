@@ -23,7 +23,7 @@ export interface RebuildOptions {
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
 }
 
-/** The result of `verifyFromVotes`, which rebuilds the dataset from its votes and compares both. */
+/** The result of `verifyFromVotes`, which computes a dataset from its votes again, and compares the two datasets. */
 export interface Rebuilt {
   /** Number of files that were compared, including files that only one of both datasets has. */
   readonly files: number

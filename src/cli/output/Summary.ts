@@ -42,7 +42,7 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
   yield* end(report)
 })
 
-/** `submit` does not wait for results, so it succeeds without them. It does not succeed if the budget is used up. */
+/** `submit` does not wait for results, so it succeeds without them. It fails if the budget does not allow all votes. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   const { planned, submitting } = report.tasks
   const isOver = report.spending !== null && isOverBudget(report.spending)

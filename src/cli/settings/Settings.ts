@@ -138,7 +138,7 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
         !replaced.has(setting.name) &&
         !replaced.has(parsed.definitions[setting.name]?.group ?? "")
   const files = [last.project.settings, project?.settings ?? []]
-  // If the last run read the current file, the file may have changed since. Its current settings have priority.
+  // If the last run used the same `prefstream.yaml`, the file may have changed since. Its current settings come first.
   if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
   const all = [...chosen]
   for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {

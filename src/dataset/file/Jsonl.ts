@@ -10,8 +10,8 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-// Maximum size of the first rows, and also of the later rows that are moved to the start of the file. Both together fit
-// in the first 10 MB, from which `datasets` infers types.
+// `datasets` infers types from the first 10 MB of the first file. The moved rows (at most 4 MiB) and the first rows
+// after them (4 MiB) fit in these 10 MB.
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100
@@ -24,8 +24,8 @@ export const leadingLines = (features: Features) => {
   let leadingBytes = 0
   return {
     lines: lines as ReadonlyArray<string>,
-    /** Returns true if it added the row to `lines`, to be written first. If false, the caller must write the row. */
-    takes: (row: EncodedRow): boolean => {
+    /** Returns true if it added the row to `lines`, which are written first. If false, the caller writes the row. */
+    moveToStart: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {
         types.learn(columns)
@@ -67,7 +67,7 @@ export const make = (file: OutputFile, features: Features, leading: ReturnType<t
 
   return {
     write: (row) => {
-      if (leading.takes(row)) return
+      if (leading.moveToStart(row)) return
       count++
       partsOf(row, append)
       append("\n")

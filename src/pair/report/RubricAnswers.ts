@@ -1,6 +1,6 @@
 /**
- * Counts the experts' answers to a rubric. Edits and `all_bad` count once per item, as in the consensus. The ratings of
- * a completion count as chosen, as rejected, or as both, depending on the pairs that contain the completion.
+ * Counts the experts' answers to a rubric. Edits and `all_bad` count once per item, as in the consensus. A rating can
+ * count twice: in `chosen` if a pair prefers the rated completion, and in `rejected` if a pair rejects it.
  */
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"

@@ -1,10 +1,10 @@
 /**
  * Computes a text's MinHash signature: 112 bytes, the same on every machine. A shingle is a sequence of 5 UTF-16 code
- * units, or of 3 if it begins with an ideograph, kana, or hangul. The hashes of a text's shingles are divided into 112
- * bins. The least hash in a bin becomes one byte. The share of equal bytes of two texts estimates the Jaccard index J
- * of their shingles. Its standard deviation is at most √((J + ε)(1 − J) / 112), where ε = 1/255. Sources: Li, Owen, and
- * Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017 (empty bins); Li and König, 2010
- * (one byte per bin).
+ * units, or of 3 if the first is an ideograph, kana, or hangul. Each shingle's hash falls into one of 112 bins. The
+ * least hash in a bin is hashed to one byte of the signature. The share of equal bytes in two signatures estimates the
+ * Jaccard index J of their texts' shingles. Its standard deviation is at most √((J + ε)(1 − J) / 112), where ε = 1/255.
+ * Sources: Li, Owen, and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017 (empty bins);
+ * Li and König, 2010 (one byte per bin).
  */
 import { mix } from "../stats/Random.ts"
 

@@ -1,10 +1,7 @@
 /**
- * Keeps related prompts in one split. Near-duplicates and prompts with the same group form a component. Components are
- * assigned by size, the largest first. The room of a split is its target number of prompts minus the prompts in it. A
- * component goes to a random split with enough room: the more room, the more likely. An empty split accepts components
- * of up to twice its room. If no split has enough room, the split with the most room gets the component. The order of
- * prompts does not matter. With further prompts, a prompt may get another split. Memory: 60 bytes per prompt, and 60
- * MB.
+ * Keeps related prompts in one split. Near-duplicates and prompts with the same group form a component, and `assign`
+ * chooses a split for each component. The order of prompts does not matter. If prompts are added, earlier prompts may
+ * get another split. Memory: 60 bytes per prompt, and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -48,6 +45,9 @@ export interface GroupSizes {
 }
 
 /**
+ * Assigns components to splits, the largest component first. A split's `room` is its target size minus its current
+ * size. A component fits if its size is at most `room`, or at most twice `room` if the split is empty. It goes to a
+ * random split where it fits: the more room, the more likely. If it fits nowhere, it goes to the split with most room.
  * @param roots for each prompt, the ordinal of the earliest prompt in its component
  * @param draws random numbers from 0 to 1, at the ordinals of the roots
  */

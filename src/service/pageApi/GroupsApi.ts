@@ -15,7 +15,7 @@ export const GroupSummary = Schema.Struct({
   paused: Schema.Boolean,
   /** The only experts who may judge the group. Null if all experts may. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
-  /** The number of open tasks. In all, these tasks need `votes_needed` votes. Experts have given `votes` of them. */
+  /** The number of open tasks. In total, they need `votes_needed` votes. So far, experts have given `votes` of them. */
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,

@@ -21,15 +21,15 @@ export const ItemSummary = Schema.Struct({
   group_id: Schema.String,
   index: Schema.Int,
   prompt: Schema.String,
-  /** Whether an item is `waiting`, `open`, or `done` is decided by the votes on all equal items together. */
+  /** `waiting` (no votes), `open` (some votes), and `done` (all votes) are decided by all equal items together. */
   state: ItemState,
-  /** `votes`, `votes_required`, `flagged`, and `agreement` cover all equal items. */
+  /** `votes` and `votes_required` are sums over all equal items. `flagged`: whether one of these items is flagged. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,
   /** The other equal items, newest first, at most 25. */
   equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
-  /** Null for an item that needs further votes, or has at most one vote. */
+  /** Agreement of the votes on all equal items. Null if votes are still needed, or if there is at most one vote. */
   agreement: Schema.NullOr(Schema.Finite),
   decision: Schema.NullOr(Decision),
 })

@@ -48,7 +48,7 @@ export const missingFrom = (
   }
 }
 
-/** Converts an assessment to members of a vote. `choice` is the index of the edited completion. */
+/** Converts an assessment to members of a vote. `edited` is the new text of the completion with index `choice`. */
 export const toMembers = (
   assessment: PersonAssessment | undefined,
   rubric: Rubric,

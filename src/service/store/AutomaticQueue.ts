@@ -12,7 +12,7 @@ import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 
-/** An expert's search still has to visit the tasks in `tasks`, and all open items after `itemId`. */
+/** The expert still has to check the tasks in `tasks`, and all open items with an id above `itemId`. */
 interface Cursor {
   itemId: number
   readonly tasks: Set<number>
@@ -154,7 +154,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // While other items of the task are claimed, `lacking` is 0. After the last claim, experts check the task again.
+      // While other items of the task are claimed, `lacking` is 0. When these claims end, experts check the task again.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
     }

@@ -1,8 +1,8 @@
 /**
  * Tracks which people have seen which items. Items are equal if they have the same prompt, group, guidelines, and
- * completions in any order. Equal items have the same `content`. Usually, no person gets two equal items. The exception
- * is repeatable items: gold items, or all items if `AllowRepeatedVotes` is true. A repeatable item goes first to the
- * people who have seen equal items least often. Those who may not judge it, or are away (`activeWithin`), do not count.
+ * completions in any order. Equal items have the same `content`. A person judges at most one of several equal
+ * items, unless they are repeatable: gold items, or all items if `AllowRepeatedVotes` is true. A repeatable item waits
+ * for people who have seen equal items less often, but not for those who may not judge it or are away (`activeWithin`).
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -149,7 +149,7 @@ export const make = Effect.gen(function* () {
   })
 
   const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
-    // Votes on a canceled task do not count, unless it is `unanswered`: the next start of the service may reopen it.
+    // Votes on canceled tasks do not count, except on `unanswered` tasks: the next start of the service reopens them.
     const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
       ON other.content = item.content AND other.item_id <> item.item_id
       JOIN task ON task.seq = other.item_id / ${maxPrompts} AND (status <> 'cancelled' OR unanswered = 1)
@@ -158,7 +158,7 @@ export const make = Effect.gen(function* () {
     return votes.length > 0
   })
 
-  /** Call this when people can no longer judge. Repeatable items that waited only for them return to the queue. */
+  /** Call this when a person can no longer judge. Repeatable items that now wait for nobody return to the queue. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
   /** Marks open gold items as `repeatable`, so that one person can judge several equal items. */

@@ -30,7 +30,7 @@ export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: 
 })
 
 export const make = (sql: SqlClient.SqlClient) => {
-  /** By item id, the experts who may be judging the item now. Not stored, because claims end with the process. */
+  /** Maps a claimed item's id to the experts who may be judging it. Not stored, because claims end with the process. */
   const expected = new Map<number, ReadonlyArray<number>>()
 
   const orderFor = Effect.fnUntraced(function* (seq: number) {

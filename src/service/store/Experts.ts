@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
   })
 
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
-    // The search for a new expert covers all open items, so `returned_cursor` starts at the end of `returned_item`.
+    // A new expert searches all open items (`item_cursor` is 0), so `returned_cursor` skips all of `returned_item`.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
       VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
         COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -150,7 +150,7 @@ const make = Effect.gen(function* () {
           yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
         }
         yield* along
-        // Items that were reserved for this expert may become free. Therefore, all automatic experts search again.
+        // Activating or deactivating an automatic expert changes who may judge, so all automatic experts search again.
         if (rows.some(({ kind }) => kind !== "person")) queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* equalItems.awaitFewer
         return rows

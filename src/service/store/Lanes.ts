@@ -84,8 +84,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     for (const seq of tasks) {
       yield* sql`UPDATE item SET lane = ${lane} WHERE ${itemsOf(sql, seq)}`
     }
-    // In lane 0, a person's cursor may already be past these items. People also get the items that are added to
-    // `returned_item`, so the items are added to this table.
+    // In lane 0, the cursors of people may already be past these items. `returned_item` offers the items again.
     if (lane > 0) return
     for (const seq of tasks) {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item

@@ -20,7 +20,7 @@ export const make = Effect.fnUntraced(function* ({
       WHERE voided_vote.item_id = item.item_id AND voided_vote.expert_no = ${expertNo})
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
 
-  /** Finds the first of `items` that the expert may judge now, and defers the items before it (`EqualItems`). */
+  /** Returns the first of `items` that the expert may judge now, and adds the items before it to `deferred_item`. */
   const firstOpen = Effect.fnUntraced(function* (
     expertNo: number,
     place: Statement.Fragment,
@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* ({
 
   const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
     const { item_cursor, lane, returned_cursor } = at
-    // This search reads only items up to `item_cursor`. The second search finds the items after `item_cursor`.
+    // First, search the returned items up to `item_cursor`. Then, search all items after `item_cursor`.
     const returned = yield* firstOpen(
       expertNo,
       sql`returned_item.n`,

@@ -1,7 +1,7 @@
 /**
- * The queue for people. Usually, a person holds one item. A person who takes back a vote also holds the item of this
- * vote, and sees this item first. A vote after the end of the hold still counts, until `releaseExpired` returns the
- * item to the queue. The draft and the order of the completions are kept for a person who gets the item again.
+ * The queue for people. Usually, a person holds one item. If the person takes back a vote, the person also holds the
+ * item of this vote, and sees this item first. After a hold expires, the person can still vote until `releaseExpired`
+ * returns the item to the queue. If the person gets the item again, the draft and the order of completions are kept.
  */
 /* oxlint-disable max-lines -- all SQL statements of the queue share conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"

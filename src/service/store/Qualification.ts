@@ -156,7 +156,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     if (person === undefined) return yield* notFound("There is no such person.")
     const problem = refuse(yield* settings)
     if (problem !== undefined) return yield* conflict(problem)
-    // `sqlite_sequence` also knows the numbers of voided votes, which are no longer in `vote`.
+    // `sqlite_sequence` has the highest vote number so far, even if this vote is void and no longer in `vote`.
     const [latest] = yield* sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'vote'`
     const row = { expert_no: person.expert_no, kind, at, last_vote: latest?.seq ?? 0 }
     yield* sql`INSERT INTO qualification ${sql.insert(row)}`

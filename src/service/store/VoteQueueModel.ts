@@ -28,7 +28,7 @@ export interface ClaimRequest {
   readonly items?: number
   /** Claims only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number
-  /** Whether the expert can be asked now. A claim also reserves votes for experts who cannot be asked now. */
+  /** Whether the service can ask the expert now. A claim reserves votes for unavailable experts, too. */
   readonly isAvailable: (expert: string, itemId?: number) => boolean
 }
 
@@ -64,11 +64,11 @@ export interface Claims {
   /** Tasks without a claimable item. `lacking` counts the open prompts on which none of the experts may vote. */
   readonly unanswered: ReadonlyArray<LackingTask>
   /**
-   * Tasks for judges. `claim` has closed some of their prompts before all votes arrived, because no judge can vote on
-   * these prompts anymore. `lacking` is the number of closed prompts.
+   * Tasks on which only judges may vote. Some prompts need more votes, but no judge can vote on them anymore. `claim`
+   * has closed these prompts. `lacking` is the number of closed prompts.
    */
   readonly shortened: ReadonlyArray<LackingTask>
-  /** Set if no task can be claimed now. `createdAt`: when the next task was created, if later than `createdBefore`. */
+  /** Set if no task can be claimed now. `createdAt`: creation time of the first task after `createdBefore`, if any. */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 

@@ -25,7 +25,7 @@ export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/sour
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** If the server supports ranges, a new connection replaces one that is silent for a quarter of `idle`. */
+/** If the server supports ranges, a download without new data for a quarter of `idle` continues on a new connection. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)

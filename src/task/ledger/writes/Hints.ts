@@ -66,7 +66,7 @@ export const writeHints = (
   })
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    // A delivery with a known id is a repetition, unless the delivery has a later time than before.
+    // A delivery is a repetition if its id is stored with the same time or with a later time.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
