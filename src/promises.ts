@@ -132,7 +132,7 @@ const expertOf = ({ concurrency = 1, judge, name }: PlainExpert, Failure: typeof
         Effect.tap((vote) =>
           Option.isNone(vote) || isVote(vote.value)
             ? Effect.void
-            : failure(`expected an object with \`best_completion_index\`, or null, found ${describeValue(vote.value)}`),
+            : failure(`expected null or an object with \`best_completion_index\`, found ${describeValue(vote.value)}`),
         ),
         Effect.map(Option.map((vote) => ({ ...vote, rationale: vote.rationale ?? "" }))),
       ),

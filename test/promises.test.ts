@@ -64,7 +64,7 @@ describe("prefstream/promises", () => {
     const settings = { directory, source: items, service: { experts: [expert] }, batch: { maxPrompts: 1 } }
     const report = await Prefstream.run(settings, { log: (message) => messages.push(message) })
     assert.deepStrictEqual([report.tasks.completed.tasks, report.dataset?.rows], [2, 2])
-    const problem = "plain: expected an object with `best_completion_index`, or null, found 1"
+    const problem = "plain: expected null or an object with `best_completion_index`, found 1"
     assert.include(messages.join("\n"), problem)
   })
 

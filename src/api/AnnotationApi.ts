@@ -41,7 +41,7 @@ const requestMembers = {
   votes: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })).annotate({
       description:
-        "Number of experts who judge each prompt. Default: the service's setting. A vote counts once, for the completion that the expert chooses. If an expert ranks several completions first, these completions share the vote equally. The completion with the most votes is best. If several completions have the most votes, `annotations.tie` is true. The best of these tied completions is then chosen in three steps. 1. Points (Borda scores): an expert who ranks m completions gives m - r points to the completion at rank r. Completions with equal ranks get the mean of the points for the places that they fill. For example, two completions that are ranked first of three get 1.5 points each. The tied completion with the most points is best. 2. If several of them have the most points, the earliest vote that chose one of these completions determines the best one. 3. If no vote chose one of these completions, the one with the lowest index is best. `annotations.agreement` is the best completion's share of the votes.",
+        "Number of experts who judge each prompt. Default: the service's setting. A vote goes to the completion that the expert chooses. If an expert ranks several completions first, each of them gets an equal fraction of this vote. The completion with the most votes is best. If several completions have the most votes, `annotations.tie` is true, and these rules choose the best of these tied completions. 1. The tied completion with the most points (Borda score) is best. An expert who ranks m completions gives m - 1 points to the first, m - 2 to the second, and 0 to the last. Completions with equal ranks get the mean of their points: if an expert ranks two of three completions first, both get 1.5, the mean of 2 and 1. 2. If several tied completions have the most points, the earliest vote that chose one of them decides: the chosen completion is best. 3. If no vote chose one of them, the completion with the lowest index among them is best. `annotations.agreement` is the best completion's share of the votes.",
     }),
   ),
   group: Schema.optionalKey(
@@ -82,7 +82,7 @@ export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> =>
       if (expectedMembers.includes(member) || warnings.length === maxWarnings) continue
       warnings.push({
         path: [...place, member],
-        message: `unknown member, which the service ignored: expected one of ${expectedMembers.join(", ")}`,
+        message: `the service ignored this unknown member. Known members: ${expectedMembers.join(", ")}`,
       })
     }
   }
@@ -115,7 +115,7 @@ export const ServiceTaskResult = Schema.Struct({
   status: TaskStatus,
   waiting_prompts: Schema.optionalKey(
     described(
-      "Number of prompts that need more votes, but that none of the service's experts can vote on. An expert votes on a prompt only once. If a group contains equal prompts, a person votes on only one of them, unless the service allows repeated votes. If a task has `voters: judges`, only language models may vote on its prompts. Absent if there is no such prompt.",
+      "Number of prompts that wait for another expert: such a prompt needs more votes, but none of the service's experts can vote on it. An expert votes on each prompt at most once. If a group contains equal prompts, a person votes on only one of these prompts, unless the service allows repeated votes. If a task has `voters: judges`, only language models may vote on its prompts. Absent if no prompt waits for another expert.",
       Schema.Int.check(Schema.isGreaterThan(0)),
     ),
   ),

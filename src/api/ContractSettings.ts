@@ -55,9 +55,9 @@ const choices: {
   },
 }
 
-export const choiceForm = `one of the words ${Object.keys(choices).join(", ")}, and text; or the labels of the completions, in order and without duplicates, such as left,right`
+export const choiceForm = `one of the words ${Object.keys(choices).join(", ")}, or text; or a list of the completions' labels in order, without duplicates, such as left,right`
 
-/** Undefined if `form` is invalid. `read` returns a text for the form `text`, and an index from 0 for other forms. */
+/** Returns undefined for an invalid `form`. The result's `read` converts a choice to a text or to an index from 0. */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")
   const { read, text } = choices[form] ?? {

@@ -85,7 +85,7 @@ const readRubric = ({ at, value }: Yaml, written: unknown, within: Keys): Result
     return wrong([], `expected a map with ${memberNames.join(", ")}, found ${actual}`)
   }
   const { aspects } = written
-  // If a file misspells `rubric`, the misspelled name is read as a member here. The error then suggests `rubric`.
+  // If a file misspells the name `rubric`, the whole file is read as a rubric. The error must suggest `rubric`.
   const names = written === value ? [...memberNames, "rubric"] : memberNames
   const unknown = [
     ...unknownIn(written, names, []),

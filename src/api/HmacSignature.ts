@@ -106,7 +106,7 @@ const checks: { readonly [Name in keyof Required<SignatureSettings>]: Check } = 
   encoding: oneOf(Object.keys(encodings)),
   prefix: text("the text before each signature, such as sha256=", /^[\x21-\x7e]*$/),
   timestamp: text(
-    "the name of the header with the time, such as x-timestamp, or the text before the time in the signature header, such as t=",
+    "a header name, such as x-timestamp, if the time has its own header; or a text that ends in =, such as t=, if the time follows this text in the signature header",
     new RegExp(`^${header}=?$`),
   ),
   unit: oneOf(Object.keys(units)),

@@ -86,7 +86,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly completedStatuses: ReadonlyArray<string>
   /** Statuses of a task that will never complete. */
   readonly failedStatuses: ReadonlyArray<string>
-  /** Statuses of a task that is not done yet. A status in none of the three lists counts as open; it is logged once. */
+  /** Statuses of an unfinished task. A status in none of these three lists counts as open, and is logged once. */
   readonly openStatuses: ReadonlyArray<string>
   /** Maximum number of requests in flight. The client lowers it while the service answers 429 or 503. */
   readonly concurrency: number

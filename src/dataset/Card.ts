@@ -139,7 +139,7 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
         ]),
     ...(hasCalls && lines.some(({ reads }) => reads?.includes("tool_calls"))
       ? [
-          "In JSON Lines, each message contains only its own fields. The Python library `datasets` reads tool calls unchanged from version 4.7 on. In earlier versions, every message gets the fields of all other messages, with the value null.",
+          "In JSON Lines, each message contains only its own fields. Version 4.7 and later of the Python library `datasets` read tool calls as they are in the file. Earlier versions add the fields of all other messages to every message, with the value null.",
         ]
       : []),
   ]

@@ -1,4 +1,4 @@
-/** Runs in a separate thread. Before the thread answers `finished` or `file`, it syncs the written files to disk. */
+/** Runs in a separate thread, which syncs the written files to disk before it answers `finished` or `file`. */
 import { texts as textColumns } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"

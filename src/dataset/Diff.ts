@@ -1,7 +1,7 @@
 /**
  * Compares the pairs of two datasets by item id and texts. A pair is flipped if the second dataset chooses the text
  * that the first one rejects. Memory is constant up to 100 million pairs. The temporary file takes 0.2 kB per pair. If
- * the input has no ids, an item's id is a hash of its content. A changed text then makes another item.
+ * the input has no ids, an item's id is a hash of its content. If a text changes, this id changes, too.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
@@ -134,7 +134,7 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/** Finds the voters of `a` who are missing in `b`. Finds none if all are missing: `b` may use other pseudonyms. */
+/** Returns the voters of `a` who are missing in `b`. If all are missing, returns none: `b` may use other pseudonyms. */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))

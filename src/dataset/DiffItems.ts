@@ -1,7 +1,7 @@
 /** Matches an item's pairs in two datasets: first equal rows, then equal choices, and then opposite choices. */
 import { inputColumns } from "../domain/PreferencePair.ts"
 
-/** Positions in a record. `low` is the smaller and `high` the larger of the hashes of `chosen` and `rejected`. */
+/** Indices of a record's fields. Of the hashes of `chosen` and `rejected`, the field `low` contains the smaller one. */
 export const field = {
   item: 0,
   low: 1,

@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (width: number, directory: strin
   }
 })
 
-/** A list of messages has the hash of the conversation as one text, so that datasets of both forms can be compared. */
+/** A list of messages and its text form have equal hashes. A dataset of messages can be compared with one of texts. */
 export const valueOf = (value: Json | undefined): number => {
   if (value === undefined || value === null) return nullValue
   if (typeof value === "number") return value

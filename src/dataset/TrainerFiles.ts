@@ -215,7 +215,7 @@ const misfit = (
 ): { readonly option: string; readonly expected: string; readonly found: string } | undefined => {
   if (value === undefined || value === null) return undefined
   const mismatch = (expected: string) => ({ option, expected, found: describeValue(value) })
-  if (feature === undefined) return mismatch("a column or member declared in the format's `features`")
+  if (feature === undefined) return mismatch("no value, because the format's `features` do not declare this name")
   if (typeof feature === "string")
     return isOfType[feature](value) ? undefined : mismatch(`${feature} (as declared in \`features\`)`)
   const isList = "list" in feature

@@ -42,7 +42,7 @@ export const check = Effect.fnUntraced(function* (
       const file = linesOf(shards[0]!.path)
       findings.add({
         file,
-        expected: "only lines that match a row in the Parquet files",
+        expected: "a line that matches a row in the Parquet files",
         found: Findings.describe(line),
       })
     }
@@ -167,7 +167,7 @@ const compareShard = Effect.fnUntraced(
           row: line,
           field,
           expected: InferredTypes.expected,
-          found: "a type or member that does not occur there",
+          found: "a type or object member that first occurs later",
         })
       }
     }
@@ -210,7 +210,7 @@ const differenceOf = (row: JsonRow, line: string): Pick<Finding, "field" | "expe
   return field === undefined
     ? {
         field: null,
-        expected: "the columns in the dataset's order, and no spaces between JSON tokens",
+        expected: "compact JSON, without extra spaces, and with the columns in the dataset's order",
         found: "the same values in another order or notation",
       }
     : {

@@ -42,7 +42,7 @@ export const columns = {
     Schema.NullOr(Schema.String),
   ),
   edited: described(
-    "The text of `chosen` after the first edit by an expert who voted for `chosen`. Null if there is no edit, if the first edit does not change the text, or if `chosen` is not the best completion of its item.",
+    "`chosen` as edited by an expert who voted for this completion. If several of these experts edited the text, the value is the first edited text. Null if no expert edited the text, if the value would equal `chosen`, or if `chosen` is not the best completion of its item.",
     Schema.NullOr(Schema.String),
   ),
 }
@@ -82,7 +82,7 @@ const mean = (numbers: ReadonlyArray<number>): number =>
 export const combined: { readonly [Name in keyof typeof fields]: string } = {
   strength: "is the mean strength of the votes for the best completion",
   all_bad: "is true if more than half of the votes say that no completion is good enough",
-  edited: "is the first edited text in the votes for the best completion",
+  edited: "is the first edit by an expert who voted for the best completion",
   aspects: "has mean ratings",
 }
 

@@ -72,7 +72,7 @@ export interface AuditPolicies {
   readonly items: number
   /** Tolerance from 0 to 1: with 0.02, a policy may be 0.02 less accurate than people. */
   readonly within: number
-  /** The cheapest policy within the tolerance; without prices, the one with the fewest `people_votes`. Null if none. */
+  /** The cheapest policy within the tolerance, or null if there is none. Without prices, `people_votes` is the cost. */
   readonly cheapest: string | null
   /** The policies. In the last policy, only people vote. */
   readonly policies: ReadonlyArray<AuditPolicy>

@@ -21,9 +21,9 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * A line of content after an empty line could look like a header. A backslash marks such a line: `[user]` becomes
  * `\[user]`, and `\[user]` becomes `\\[user]`. In a role, a line feed becomes `\n`, and a backslash becomes `\\`.
  *
- * Each tool call has a header of its own, above the arguments of the call. An assistant's message that has only calls
- * gets no header `[assistant]`. After another message of the assistant, the header is needed: without the header,
- * `parse` would add the calls to the earlier message.
+ * Each tool call has a header of its own, above the arguments of the call. A message of the assistant that has only
+ * calls gets no header `[assistant]`, unless the message before is also from the assistant. Without `[assistant]`,
+ * `parse` would add the calls to the message before.
  *
  * ```
  * [tool call get_weather, id call_1]

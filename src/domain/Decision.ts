@@ -16,7 +16,7 @@ export const Decision = Schema.Struct({
   rationale: Schema.NullOr(Schema.String),
   by: Schema.NullOr(Schema.String),
   at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** True if the service itself chose another completion than the votes. Absent if a person (a lead) decided. */
+  /** True if the service, not a person (a lead), chose a completion that did not win the votes. Otherwise absent. */
   is_service: Schema.optionalKey(Schema.Boolean),
 })
 export type Decision = typeof Decision.Type
@@ -33,7 +33,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
 
 /**
  * Returns the service's choice as a decision if the votes have another winner. Otherwise, returns undefined. Call this
- * function only if `readIn` returns undefined, because `best` is otherwise a lead's choice.
+ * function only if `readIn` finds no decision by a lead. If a lead decided, `best` is the lead's choice.
  */
 export const ofService = (
   { rationale }: Annotations,

@@ -59,7 +59,7 @@ export interface Evaluation {
     /** Probability that two different votes on the same pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
-  /** Number of pairs with several votes but no `decided_votes`, which `votes` therefore leaves out. Absent if 0. */
+  /** Number of pairs with several votes but no `decided_votes`. The member `votes` leaves them out. Absent if 0. */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>

@@ -51,7 +51,7 @@ export const byteLength = (json: Uint8Array): number => {
   return length
 }
 
-/** Writes the decoded text into `into`, from the offset `start`. Four bytes without a backslash are copied at once. */
+/** Writes the decoded text into `into`, from the offset `start`. Copies four bytes at a time if none is a backslash. */
 export const unescape = (json: Uint8Array, into: Uint8Array, start: number): void => {
   const from = new DataView(json.buffer, json.byteOffset, json.length)
   const to = new DataView(into.buffer, into.byteOffset, into.length)

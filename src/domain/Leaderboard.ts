@@ -55,7 +55,7 @@ export interface LeaderboardRow {
   readonly losses: number
   /**
    * `never_lost` if the model only won, `never_won` if it only lost. In both cases, the rating depends on the prior.
-   * Models in a circle (A beats B, B beats C, and C beats A) are treated as one model here.
+   * Wins and losses within a circle of models (A beats B, B beats C, and C beats A) do not count here.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }
@@ -66,7 +66,7 @@ export interface ControlRow {
   readonly control: "length" | "position"
   /** The effect of one `unit`, in natural log-odds. */
   readonly coefficient: Estimate
-  /** For `position`, the unit is 1. For `length`, it is the root mean square of the differences in all comparisons. */
+  /** 1 for `position`. For `length`, the root mean square of the length differences (`control`) of all comparisons. */
   readonly unit: number
 }
 

@@ -24,7 +24,7 @@ const struct = Schema.Struct({
     Schema.String,
   ),
   task_id: described(
-    "The id of the task in which the item was judged; if there are several, the first.",
+    "The id of the task in which the item was judged. If several tasks gave votes on the item, the id of the task with the first vote.",
     Schema.String,
   ),
   chosen_index: fromInput("Index of `chosen` among the item's completions, from 0.", Schema.Int),
@@ -39,7 +39,7 @@ const struct = Schema.Struct({
     number,
   ),
   decided_votes: described(
-    "Number of votes that prefer `chosen` to `rejected`, or `rejected` to `chosen`. A vote with a ranking counts unless it ranks both equally. A vote without a ranking counts if it is for one of the two. Null if the item has one vote.",
+    "Number of votes that decide between `chosen` and `rejected`, in favor of either one. A vote with a ranking counts unless it ranks both equally. A vote without a ranking counts if it is for one of the two. Null if the item has one vote.",
     Schema.NullOr(Schema.Int),
   ),
   ...Assessment.columns,

@@ -148,7 +148,7 @@ export interface Position {
   readonly first_half: number
   /** Items with more votes for completions shown in the second half. */
   readonly second_half: number
-  /** P-value of a two-sided exact binomial test of `first_half` and `second_half` for equal probability. */
+  /** P-value of a two-sided exact binomial test that both halves are equally likely. Null if both counts are 0. */
   readonly p_value: number | null
   /** Number of votes with a known order. */
   readonly known: number

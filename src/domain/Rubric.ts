@@ -31,7 +31,7 @@ export const Aspect = Schema.Struct({
 })
 export type Aspect = typeof Aspect.Type
 
-/** `all_bad` and `flags` cannot be required, because an expert answers no by leaving them unmarked. */
+/** `all_bad` and `flags` cannot be required: an expert switches them on for "yes", and off means "no". */
 const required = Schema.Array(Schema.Literals(["strength", "edit", "rationale"]))
 
 export const Rubric = Schema.Struct({

@@ -39,7 +39,7 @@ export interface SpendingReport {
   readonly committed: VotesCost
   /** The number of votes and the money that the budget still allows. Null without a budget. */
   readonly left: VotesCost | null
-  /** Votes that the budget does not allow: for the last run's new items, unsent tasks, and items with too few votes. */
+  /** Votes that the budget does not allow: for unsent tasks, items with too few votes, and the last run's new items. */
   readonly over_budget: VotesCost & { readonly items: number }
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null

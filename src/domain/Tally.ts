@@ -74,7 +74,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether each vote chose the others' favorite. Undefined if the others tie, or the vote ranks several texts first. */
+/** Whether each vote chose the winner of the other votes. Undefined if these tie, or the vote has several winners. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,

@@ -50,7 +50,7 @@ export type Annotations = typeof Annotations.Type
 export const ResultItem = Schema.Struct({
   prompt: described("The prompt, unchanged from the request.", Schema.String),
   best_completion_index: described(
-    "Zero-based index of the best completion; null if the prompt was withdrawn, or no expert has an answer.",
+    "Zero-based index of the best completion. Null if the prompt was withdrawn, or if no expert could answer it.",
     Schema.NullOr(Schema.Int),
   ),
   /** The annotations; null or absent if the service returns only the choice. */

@@ -17,7 +17,7 @@ export const fields = {
     Schema.String,
   ),
   choice: described(
-    "Index of the preferred completion; if several are ranked first, the one that was shown first.",
+    "Index of the preferred completion. If several completions share the top rank, the one of them that was shown first.",
     Index,
   ),
   ranking: described(`${rankingText} Present if the expert gave a ranking.`, Ranking),

@@ -14,7 +14,7 @@ export type Voters = typeof Voters.Type
 export type PeopleWhen = `jury<${number}`
 
 export const peopleWhenForm =
-  "jury<SHARE, where SHARE is above 0 and at most 1, such as jury<0.9 (people vote if the judges together are less than 90% certain)"
+  "jury<SHARE, where SHARE is above 0 and at most 1, such as jury<0.9 (people vote if all language models together, the jury, are less than 90% certain)"
 
 export const boundOf = (rule: string): Option.Option<number> => {
   const [, share] = /^\s*jury\s*<\s*(\d+(?:\.\d*)?|\.\d+)\s*$/.exec(rule) ?? []
@@ -30,6 +30,6 @@ export const priceOf = (prices: Prices.Prices, voters: Voters | null): Cost.Deci
   return own.reduce(Cost.max, prices.other)
 }
 
-/** The voters who vote first on new items; undefined if anyone may. */
+/** Returns who votes first on new items: only judges, or anyone (undefined). */
 export const votersOf = ({ peopleWhen }: { readonly peopleWhen?: PeopleWhen | undefined }): Voters | undefined =>
   peopleWhen === undefined ? undefined : "judges"

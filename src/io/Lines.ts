@@ -46,7 +46,7 @@ export const fromBytes = (file: string, options?: LinesOptions) => split(() => n
 
 const LF = 10
 
-/** Longer lines get one string each: in a joint string, one character outside Latin-1 doubles the memory of all. */
+/** Longer lines are not decoded together: a single character outside Latin-1 would double the memory of all lines. */
 const minLongLine = 1024
 
 /** A caller must call `skip` for each line that it does not push, so that line numbers stay right. */

@@ -1,4 +1,4 @@
-/** Formats options in messages as code, such as `keep: 3`. For the command line, `cli/output/Flags` inserts flags. */
+/** Messages show options as code, such as `keep: 3`. On the command line, `cli/output/Flags` shows flags instead. */
 import { Context } from "effect"
 import { isObject } from "./Values.ts"
 
@@ -9,7 +9,7 @@ export const Wording = Context.Reference<(reason: string) => string>("prefstream
 
 export const of = (name: string): string => `\`${name}\``
 
-/** If `completions` is a list, the text is `completions path`: `cli/output/Flags` makes `--completion-path` of it. */
+/** If `completions` is a list of paths, adds " path". `cli/output/Flags` shows both words as `--completion-path`. */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 

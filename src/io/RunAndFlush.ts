@@ -1,4 +1,4 @@
-/** Consumes a stream whose values are gathered. If the stream fails, the values gathered so far are still processed. */
+/** Runs a stream for a caller that gathers values. If the stream fails, the caller still processes what it gathered. */
 import { Effect, Stream } from "effect"
 
 /**

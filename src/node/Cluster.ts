@@ -1,5 +1,5 @@
 /**
- * Adapter: Effect Cluster. Of all connected processes (runners), one runs each singleton. If a runner is suspended,
+ * Adapter: Effect Cluster. Each singleton runs in one of the connected processes (runners). If a runner is suspended,
  * another one may take over its singletons. When the suspended runner continues, `task/ledger/writes/Parts` prevents
  * this runner from sending tasks.
  */
@@ -57,7 +57,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
     }),
   )
 
-/** Returns `host` if it is an address of this machine, else all addresses: `host` may be the address of a NAT. */
+/** Returns `host` if this machine has that address. If not, as behind a NAT, returns the wildcard address. */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {

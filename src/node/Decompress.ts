@@ -11,7 +11,7 @@ export class CorruptData extends Schema.TaggedError<CorruptData>()("CorruptData"
 export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
   NeedsInput: {}
-  /** `unused` has the bytes of the last `write` that follow the end of the compressed data. */
+  /** The compressed data ended within the last written bytes. `unused` is the rest of these bytes. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()

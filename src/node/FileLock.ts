@@ -75,7 +75,7 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** `acquire` waits up to this time for the lock. A process that calls `holder` also locks the file, but briefly. */
+/** `acquire` waits up to this time, because `holder` in another process may lock the file for a moment. */
 const maxWaitMillis = 500
 
 const isBusy = (cause: unknown): boolean =>

@@ -74,8 +74,8 @@ export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
 /**
- * Runs `change` as soon as no other process uses the tables, unless `isDone` returns true before. If the tables are
- * still in use after 2 seconds, returns the names of up to 5 processes that use them.
+ * Runs `change` once no other process uses the tables. Waits at most 2 seconds, and stops early if `isDone` returns
+ * true. If the tables stay in use, returns the names of up to 5 processes that use them. Otherwise, returns no names.
  */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
@@ -83,7 +83,7 @@ export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   isDone: Effect.Effect<boolean, E2, R2>,
 ) {
   const key = keyOf(sql, tablesLock)
-  // Releases this process's shared lock first. Two processes that change the tables would otherwise block each other.
+  // If two processes want to change the tables and both keep their shared locks, each waits for the other.
   const [own] = yield* sql.withTransaction(sql<{ shared: boolean }>`SELECT pg_advisory_unlock_shared(${key}) AS shared`)
   const tried = sql.withTransaction(
     Effect.gen(function* () {

@@ -54,7 +54,7 @@ export const requireSessions = Effect.fnUntraced(function* (
     for (const [other, { process }] of sessions) {
       if ((process === session.process) !== (other === connection)) {
         return yield* refuse(
-          "the connection pooler changes the session of a connection, as poolers do in transaction or statement mode: connect directly to PostgreSQL, or use a pool in session mode",
+          "the connection pooler does not keep a separate PostgreSQL session for each connection; it is probably in transaction or statement mode: connect directly to PostgreSQL, or use a pool in session mode",
         )
       }
     }

@@ -1,4 +1,4 @@
-/** Adapter: creates private files. Never opens an existing file: closing a file releases this process's locks on it. */
+/** Adapter: creates private files. Opens no existing file, because the close would end this process's locks on it. */
 import { closeSync, openSync } from "node:fs"
 
 export const mode = 0o600

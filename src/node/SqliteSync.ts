@@ -14,7 +14,7 @@ export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
   readonly sync: Effect.Effect<void, SqlError>
-  /** Call this before each statement. Throws if an earlier `sync` failed, except inside a transaction. */
+  /** Call this before each statement. Outside a transaction, throws if an earlier `sync` failed. */
   readonly prepareFor: (statement: StatementSync) => void
 }
 

@@ -50,7 +50,7 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 export interface Thread<Ask> {
   /** Does not wait for the answer. Do not use the buffers in `transfer` afterwards: the thread may own them. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
-  /** Waits until fewer than `ahead` messages are unanswered. */
+  /** Waits until the number of unanswered messages is below `ahead`. */
   readonly room: Effect.Effect<void, ThreadFailed>
   readonly drain: Effect.Effect<void, ThreadFailed>
 }
@@ -79,8 +79,8 @@ const causeOf = (error: Failure) =>
     : Cause.die(error)
 
 /**
- * The start of a thread takes 0.1 s. By default, a thread starts only if the caller waits for `room` before `drain`.
- * Otherwise, the stage runs in the calling thread.
+ * The start of a thread takes 0.1 s. With the setting `large`, a thread is therefore started only for many messages: if
+ * the caller waits for `room` before `drain`. For few messages, the stage runs in the calling thread.
  */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,

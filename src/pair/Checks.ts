@@ -144,7 +144,7 @@ export interface OwnCheck {
   readonly measure: string
   /** Advice for readers of the report if the check fails. Default: none. */
   readonly advice?: string | undefined
-  /** Whether values `below` or `above` the threshold pass. Default: `below`. */
+  /** The values that pass: those `below` the threshold, or those `above` the threshold. Default: `below`. */
   readonly direction?: Check["direction"] | undefined
   /** The threshold. Without one, the report shows the value, and the check always passes. */
   readonly threshold?: number | undefined

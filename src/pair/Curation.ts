@@ -66,7 +66,7 @@ export interface CurationOptions {
   readonly minAgreement?: number | undefined
   /** `drop` leaves out items with a tie. `keep` lets the tie rules choose the completion. Default: `drop`. */
   readonly ties?: "drop" | "keep" | undefined
-  /** The checks whose findings are left out of the dataset. Default: none. */
+  /** Names of checks. The dataset leaves out the items that these checks find. Default: none. */
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
   /** Thresholds by check name: `{ "longer-chosen": 0.7 }`. Default: none. */
   readonly thresholds?: Checks.Thresholds | undefined
@@ -82,7 +82,7 @@ export interface CurationContext {
   readonly reliabilities?: Option.Option<Reliabilities.Reliabilities> | undefined
   /** Returns the language of a text: ISO 639-1, or `und`. Default: `und` for every text. */
   readonly languageOf?: ((text: string) => string) | undefined
-  /** Detects the language of this share of the items, 0 to 1, sampled by id: detection is slow. Default: 1. */
+  /** Share of items, 0 to 1, whose language is detected. Detection is slow. Items are sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
   /**
    * Whether the stream may contain an item several times, for example once from each campaign. The checks of prompts
@@ -265,7 +265,7 @@ const makeState = (
   const missingTally = makeTally()
   const copiedTally = makeTally()
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Results with fewer votes than requested. `short` counts those that list their votes, `missing` the others. */
+  /** Results with fewer votes than requested: `short` if they list their votes, and `missing` if they do not. */
   const missing = { results: 0, votes: 0 }
   const short = { results: 0, votes: 0 }
   let repeatedVotes = 0
@@ -293,7 +293,7 @@ const makeState = (
     })
   }
 
-  /** All items are counted in the tallies first, because the values of checks include the items that are left out. */
+  /** Counts each item for the checks before it can be left out, because checks also measure items that are left out. */
   const select = (
     item: JudgedItem,
     consensus: Consensus.Consensus,

@@ -111,7 +111,7 @@ export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   const ledger = yield* Ledger
   const plan = Effect.gen(function* () {
     yield* ledger.readAlone
-    // `readAlone` may wait for another command, which may plan these votes. Therefore, `isChoiceDue` is read again.
+    // While `readAlone` waits, another command may plan the further votes. Therefore, `isChoiceDue` is read again.
     if (yield* ledger.isChoiceDue) yield* planFurtherVotes(choose({ annotationPaths }), { shuffleSeed })
   }).pipe(Effect.scoped)
   const check = Effect.flatMap(ledger.isChoiceDue, (isDue) => (isDue ? plan : Effect.void))

@@ -1,8 +1,8 @@
 /**
- * Runs a job on a cron schedule in one process. A run that is due during another run is skipped. After the machine
- * slept, or its clock was set forward, one late run replaces all missed runs, and starts within 30 seconds. Skipped
- * and late runs are logged. A new process knows of no missed runs. If daylight saving time skips an hour, its run
- * starts after the gap. If an hour occurs twice, its run starts once, or twice if the hour field is `*`.
+ * Runs a job on a cron schedule in one process. A run that is due during another run is skipped. If the machine slept,
+ * or its clock was set forward, one late run replaces all missed runs, and starts within 30 seconds. Skipped and late
+ * runs are logged. A new process ignores runs missed before its start. If daylight saving time skips an hour, a run in
+ * that hour starts after the gap. If an hour occurs twice, a run starts once, or twice if the hour field is `*`.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -136,7 +136,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
     if (start - due >= maxLateMillis) {
       const { length: missed } = timesBetween(cron, due, start)
       yield* Effect.logWarning(
-        `starting ${Duration.format(Duration.millis(start - due))} late, and skipping ${missed} ${plural(missed, "run that was", "runs that were")} due in the meantime: the machine slept, or its clock changed`,
+        `this run starts ${Duration.format(Duration.millis(start - due))} late, because the machine slept or its clock changed. Skipped: ${missed} ${plural(missed, "run that was", "runs that were")} due in the meantime`,
       )
     }
     yield* job

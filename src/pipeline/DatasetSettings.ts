@@ -1,7 +1,7 @@
 /**
  * Settings of a dataset. To add a setting that leaves out items, extend `CurationOptions` in `pair/Curation`. To add
  * any other setting, extend `DatasetSettings` here. In both cases, also add the setting to `table`, and a flag to
- * `cli/flags/DatasetFlags`. If a new setting has its default value, its value in the manifest must be `undefined`.
+ * `cli/flags/DatasetFlags`. If a new setting has its default value, write `undefined` to the manifest.
  * Otherwise, earlier manifests, which lack the setting, cannot be read.
  */
 import { Effect, Record, Schema, Struct } from "effect"

@@ -29,7 +29,7 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly limits?: ItemLimits | undefined
   /** Number of votes per item. Default 1. */
   readonly votes?: number | undefined
-  /** Maximum number of votes that one task can ask for. Default 0: each vote has its own task. */
+  /** If `votes` is at most this number, one task has all votes. Otherwise, each vote has its own task. Default 0. */
   readonly maxTaskVotes?: number | undefined
   /** Mixes gold items into the input. Default: no gold items. @internal */
   readonly mix?: GoldItems.Mix | undefined

@@ -90,7 +90,7 @@ export interface JobStatus extends RunReport.RunReport {
   }>
   /** The limits that all workers share for their requests. */
   readonly request_budget: {
-    /** Workers reserve a time for each request. For this many seconds from now, all times are reserved. */
+    /** Seconds that a further request must wait, because the workers' planned requests use the whole rate limit. */
     readonly reserved_seconds: number
     /** Share of the request rate that is allowed now, 0 to 1. An overloaded service lowers it for half a minute. */
     readonly rate_share: number

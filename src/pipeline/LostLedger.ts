@@ -8,7 +8,7 @@ import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
 const advice = (group: string | undefined): string =>
   group === undefined
-    ? "With a new ledger, also set `group` if the earlier tasks were sent with a group: use the name of this group. A service that honors Idempotency-Key recognizes the earlier tasks, and does not bill them again"
+    ? "If you create a new ledger, and the earlier tasks belong to a group, also set `group` to the name of this group. A service that honors Idempotency-Key recognizes the earlier tasks, and does not bill them again"
     : `With a new ledger, keep all other settings, and set \`group: ${JSON.stringify(group)}\`, which is the group of the last run's tasks. A service that honors Idempotency-Key recognizes these tasks, and does not bill them again`
 
 /** An earlier run used the job folder, but the ledger has no record of the job. */

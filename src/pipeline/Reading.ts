@@ -1,6 +1,6 @@
 /**
  * Reads a source into the ledger and submits the new items. Warns if all records of a file were rejected, but another
- * file has usable records. Also warns if the items of this run name no models, unlike the items of an earlier run.
+ * file has usable records. Also warns if the items of this run have no model names, unlike those of an earlier run.
  */
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
@@ -119,7 +119,7 @@ const missingModels = Ledger.use((ledger) =>
         models === undefined
           ? []
           : [
-              "the items in this run name no models, unlike items in an earlier run. In the dataset, the new items' pairs will have no chosen_model and no rejected_model",
+              "the items in this run have no model names, but items in an earlier run have them. In the dataset, chosen_model and rejected_model will be missing from the new items' pairs",
             ],
     }),
   ),

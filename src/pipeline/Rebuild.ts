@@ -68,7 +68,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       Effect.fnUntraced(function* ({ items }) {
         const table = planned > items ? yield* SplitTable.ofDataset(directory, manifest) : undefined
         if (table !== undefined) {
-          const actual = `votes on ${items} items. The splits cannot be computed without the other items: the splits of the dataset were used`
+          const actual = `votes on ${items} of these items. Splits can be computed only from all items, so the rebuild used the splits of the dataset`
           add(Manifest.fileName, `votes on all ${planned} planned items`, actual, "warning")
         }
         const plannedFacts = { tools: manifest.tools === true, table }
@@ -111,7 +111,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       add(
         votes.description,
         "the pairs of the dataset",
-        `after the rebuild, ${count(pairs, "pair")} ${plural(pairs, "is", "are")} ${kind}${columns}, for example of item ${items}`,
+        `after the rebuild, ${count(pairs, "pair")} ${plural(pairs, "is", "are")} ${kind}${columns}, for example in item ${items}`,
       )
     }
   }

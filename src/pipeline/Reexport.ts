@@ -59,8 +59,7 @@ export const checkOwner = Effect.fnUntraced(function* (directory: string) {
   if (!(yield* (yield* FileSystem.FileSystem).exists(dataset))) return
   const { job } = yield* Effect.orElseSucceed(readRecord(directory), () => ({ job: undefined }))
   if (job === undefined || job === (yield* LedgerReader).jobName) return
-  const expected =
-    "a folder with no dataset, or with a dataset of this job (choose another folder, or remove the dataset)"
+  const expected = "a folder without a dataset of another job (choose another folder, or remove the dataset)"
   return yield* new SettingInvalid({ setting: "directory", expected, found: `${dataset} of job ${job}` })
 })
 

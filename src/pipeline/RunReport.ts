@@ -209,8 +209,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
   const input = campaign === null ? tasks : progress.inputOf(campaign)
   const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + input[state].items, 0)
-  // The run covers its campaign if it read all items of the campaign, and each item has one vote. The counts of the
-  // campaign, in `input`, are the counts of such a run. The slow query `count` is not needed.
+  // If the run read all items of its campaign, and each item has one vote, the campaign's counts in `input` are also
+  // the run's counts. In this case, the slow query `count` is not needed.
   const coversCampaign =
     readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>

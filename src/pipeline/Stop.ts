@@ -51,7 +51,7 @@ export const withOptions =
 
 const shortWait = Duration.millis(500)
 
-/** Returns none after a second, because the ledger may not respond. */
+/** Returns none if the ledger fails, or does not respond within one second. */
 const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<string>> =>
   Effect.suspend(() => options.inFlight).pipe(
     Effect.timeoutOption("1 second"),

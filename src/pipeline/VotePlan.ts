@@ -24,7 +24,7 @@ import { costOf, type VotesCost } from "./SpendingReport.ts"
 export interface PilotExpert {
   /** The expert's name at the service. Null if the votes have no name: all such votes count as one expert. */
   readonly expert: string | null
-  /** The number of votes in the pilot. Experts with more votes are drawn more often. */
+  /** Number of votes in the pilot. The plan assumes that experts with more votes here also vote more often later. */
   readonly votes: number
   /** Probability that a vote is right. Null if it could not be measured: the plan leaves such an expert out. */
   readonly accuracy: number | null

@@ -23,12 +23,12 @@ export const log = Effect.fnUntraced(function* ({
 }: CurationReport) {
   for (const { expert, gold_right, gold_votes, reliability } of experts.filter(isOverrated)) {
     yield* Effect.logWarning(
-      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}. This estimate is too high: other experts make the same mistakes. The settings \`aggregate: "dawid-skene"\` and \`Pipeline.leaderboard({ weighted: true })\` weight votes by this estimate. Remove the votes of ${expert === null ? "experts without a name" : "this expert"}, or add more gold items`,
+      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}. This estimate is too high, because other experts make the same mistakes. The settings \`aggregate: "dawid-skene"\` and \`Pipeline.leaderboard({ weighted: true })\` use this estimate to weight votes. Remove the votes of ${expert === null ? "experts without a name" : "this expert"}, or add more gold items`,
     )
   }
   if (unread !== undefined) {
     yield* Effect.logWarning(
-      `in ${unread.count} ${plural(unread.count, "result")} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but its format is unknown. Each of these results counts as one vote. If all judgments should count, the service must list its judgments in \`annotations.votes\` (see src/service/README.md)`,
+      `in ${unread.count} ${plural(unread.count, "result")} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but its format is unknown. Each of these results counts as one vote. To count each judgment as a vote, the service must list the judgments in \`annotations.votes\` (see src/service/README.md)`,
     )
   }
   if (missing.votes > 0) {
@@ -50,7 +50,7 @@ export const log = Effect.fnUntraced(function* ({
   if (service > 0) {
     const dropped = lost.find(({ reason }) => reason === "against_votes")?.count ?? 0
     yield* Effect.logWarning(
-      `on ${service} ${plural(service, "item")}, the service's choice differs from the majority of the votes. If the votes against the service's choice outnumber the votes for this choice, the dataset leaves out the item (${count(dropped, "item")}). To let the votes decide, use \`aggregate: "dawid-skene"\``,
+      `on ${service} ${plural(service, "item")}, the service's choice differs from the majority of the votes. The dataset leaves out the items with more votes against the service's choice than for this choice (${count(dropped, "item")}). To let the votes decide, use \`aggregate: "dawid-skene"\``,
     )
   }
 })

@@ -1,4 +1,4 @@
-/** Fails if, for `limit`, a worker with due tasks sends no requests, or gets no answers while other workers do. */
+/** Fails if, during the time `limit`, a worker with due tasks sends no request, or only other workers get answers. */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -7,7 +7,7 @@ import * as SteadyClock from "../io/SteadyClock.ts"
 export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerStalled", {
   /** How long the worker made no progress, in milliseconds. */
   millis: Schema.Number,
-  /** Whether the worker sent requests that the service did not answer as expected. */
+  /** True if the worker sent requests, but got no expected answer. False if the worker sent no requests. */
   hasSent: Schema.Boolean,
 }) {
   override get message() {
@@ -25,7 +25,7 @@ export const stallLimit = Duration.minutes(10)
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-// Another worker's last answer must be this much newer than this worker's. Otherwise, the service may be down.
+// The worker fails only if another worker got an answer this much later. Otherwise, the service may be down.
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {

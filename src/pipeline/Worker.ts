@@ -96,7 +96,7 @@ const retrying = Effect.fnUntraced(function* <A, E, R>(
     failures = progress !== undefined && progress() === seen ? failures + 1 : 1
     seen = progress?.()
     const delay = Duration.min(Duration.times(restartInterval, 2 ** (failures - 1)), maxRestartInterval)
-    yield* Effect.logWarning(`${what} failed, and starts again in ${Duration.format(delay)}: ${causeMessage(failure)}`)
+    yield* Effect.logWarning(`${what} failed (restart in ${Duration.format(delay)}): ${causeMessage(failure)}`)
     yield* Effect.sleep(delay)
   }
 })
@@ -113,7 +113,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** This many renewals take longer than a lease. After losing a part, a worker works on it for at most one lease. */
+  /** After this many renewals, a lease is over. By then, a worker that lost a part has stopped working on this part. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
@@ -171,7 +171,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // The last owner may have polled less often. No task waits longer than `max` for its next poll.
+          // The part's previous worker may have polled less often. The next polls must come within `pollInterval.max`.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,
@@ -211,7 +211,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // The last layer is closed first. Other workers can take this worker's parts while its last requests finish.
+  // The layer that is built last is closed first. Other workers can take the parts while the last requests finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)

@@ -1,4 +1,4 @@
-/** Reads prompt items from files. The layout is detected from the first file that has records; it holds for all. */
+/** Reads prompt items from files. The layout of all files is detected from the first file that has records. */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import { type KindsOf, text } from "../io/SettingKinds.ts"
 import { Threads } from "../node/Thread.ts"
@@ -101,7 +101,7 @@ export const openInput = Effect.fnUntraced(function* (
   )
   const mayNameModels = layout.reads === "parts" && layoutOptions.model === undefined && fileModels.size > 1
   const modelNote = mayNameModels
-    ? "; each file counts as one model, named after the file. If files often have different numbers of completions for a prompt, models stay unknown"
+    ? "; models are named after the files, unless the files often have different numbers of completions for the same prompt"
     : ""
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),

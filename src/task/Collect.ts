@@ -106,15 +106,15 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     reported.waiting.add(forJudges)
     if (forJudges) {
       return yield* Effect.logWarning(
-        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: the service has no language model left that can vote on ${plural(waiting, "this item", "these items")}. Start the service with more language models. People get no further items of this job until the missing votes of language models have arrived`,
+        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for the vote of a judge (a language model). The service has no judge that can still vote on ${plural(waiting, "this item", "these items")}. Start the service with more language models. Until their votes have arrived, people get no further items of this job`,
       )
     }
     yield* Effect.logWarning(
-      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: every expert who may judge ${plural(waiting, "this item", "these items")} has already judged the same content. Invite another expert. To let experts judge the same content again, start the service with \`allowRepeatedVotes\`. If ${plural(waiting, "this is a gold item", "these are gold items")}, start the service with the job's file of gold items instead`,
+      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: every expert with permission has already judged ${plural(waiting, "this item, or an item with the same content", "these items, or items with the same content")}. Invite another expert, or start the service with \`allowRepeatedVotes\`. Experts can then judge the same content again. For gold items, no other expert is needed: start the service with the job's file of gold items`,
     )
   })
 
-  /** Polls the task again after a regular poll interval at the latest, because a result may already be available. */
+  /** The next poll follows after at most one regular poll interval, because the result may already be available. */
   const retrySoon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))
@@ -145,7 +145,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     if (late <= Math.max(maxPollInterval, minDelayToReport)) return
     reported.delay = true
     yield* Effect.logWarning(
-      `results arrive late, because the limits (${profile.requestsPerSecond} requests per second, ${profile.concurrency} concurrent requests) are too low to poll each unfinished task every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))}: raise \`requestsPerSecond\`, raise \`pollInterval.max\` to poll less often, or receive webhooks (\`webhook\`)`,
+      `results arrive late, because the limits are too low to poll each unfinished task every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))} (${profile.requestsPerSecond} requests per second, ${profile.concurrency} concurrent requests). Raise \`requestsPerSecond\`, raise \`pollInterval.max\` to poll less often, or receive webhooks (\`webhook\`)`,
     )
   })
 
@@ -248,7 +248,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   const next = Effect.gen(function* () {
     while (true) {
-      // If a webhook has named a task, the due tasks are read again, and the named task comes first.
+      // `hinted` is open if a webhook has named a task. The due tasks are then read again, and this task comes first.
       const [task, ...rest] = ledger.hinted.isOpen() ? [] : page
       if (task !== undefined) {
         page = rest
@@ -263,7 +263,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // While due tasks are being polled, `millis` is 0. The pause of `firstPollDelay` prevents a busy loop.
+      // While due tasks are being polled, `millis` is 0. Without a pause, the loop would then run all the time.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

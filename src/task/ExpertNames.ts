@@ -41,7 +41,7 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
     Predicate.isString,
   )
 
-/** The kind of an automatic expert, if only the expert's name shows it. A pseudonym would hide this kind. */
+/** If no field has the expert's kind, the name may show that the expert is automatic. A pseudonym would hide this. */
 const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {
   const role =
     Predicate.isString(expert) && (ExpertKind.of(kind) ?? ExpertKind.of(ofAll)) === null

@@ -15,7 +15,7 @@ export interface ItemChoice {
   readonly wanted: ReadonlyArray<ItemPlace>
   /** Maximum number of items from `wanted` that get another vote now. */
   readonly atOnce: number
-  /** Number of the job's votes whose tasks had ended when the items were chosen. */
+  /** Number of the job's votes in tasks that had ended, counted when `wanted` was chosen. */
   readonly ended: number
 }
 
@@ -50,7 +50,7 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   if (votes > 0) yield* Effect.logInfo(`planned ${votes} further ${plural(votes, "vote")} on uncertain items`)
   if (beyond > 0) {
     yield* Effect.logWarning(
-      `the budget is used up, but ${beyond} more ${plural(beyond, "item needs", "items need")} another vote: raise \`budget\``,
+      `${beyond} ${plural(beyond, "item needs", "items need")} another vote, but the budget is used up: raise \`budget\``,
     )
   }
   return votes

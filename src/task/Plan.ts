@@ -143,7 +143,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  // After this many records, `flush` waits until they are sent. The wait may end early; half the limit allows for this.
+  // Half of `maxPlanned`: `starved` may open before the last records are sent, so two halves can be unsent at a time.
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {

@@ -244,7 +244,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* sendTask(task.value)
     }
   })
-  // If `halt` fails, the run ends. Tasks that still wait for their turn (`Throttle.turn`) are interrupted.
+  // When `halt` fails (which ends the run), tasks that still wait in `Throttle.turn` are interrupted.
   yield* Effect.andThen(oneByOne, TaskPool.run(profile.concurrency, next, sendTask)).pipe(
     Effect.raceFirst(Effect.exit(Deferred.await(halt))),
   )

@@ -31,7 +31,7 @@ export const countRecords = (outcomes: {
   readonly [outcome in "new" | "known" | "duplicate" | "rejected"]: number
 }) => Effect.forEach(Object.entries(outcomes), ([outcome, n]) => Metric.update(records(outcome), n), { discard: true })
 
-const tasks = labelled(counter("prefstream_tasks_total", "State changes of tasks, by new state"), "state")
+const tasks = labelled(counter("prefstream_tasks_total", "Changes of a task's state, by the new state"), "state")
 
 export const countTasks = (
   state: "submitted" | "completed" | "invalid" | "failed" | "refused" | "in_doubt",

@@ -68,7 +68,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/** Creating a task takes one or more requests. Runs `body` once per request. In run n, `isIt(n)` is true. */
+/** If creating a task takes k requests, runs `body` k times. In run n, `isIt` is true only for request n. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,
@@ -154,14 +154,14 @@ const judgedTasks = Ledger.use(({ counts }) => Effect.map(counts, ({ completed }
 /** Returns the cases for a subject. */
 export const cases = (subject: Subject): ReadonlyArray<Case> => {
   const definitions = {
-    "no fault, the same items twice": afterCreation((it) => it.submit),
-    "kill -9 before the service gets the request that creates a task": killAt(false),
-    "kill -9 after a request that creates a task": killAt(true),
+    "no fault, but the same items are submitted twice": afterCreation((it) => it.submit),
+    "the process is killed (kill -9) before a request arrives": killAt(false),
+    "the process is killed (kill -9) after the service has carried out a request": killAt(true),
     "the connection breaks before a request arrives": duringCreation(faults.cut),
-    "answer lost after a request was carried out": duringCreation(faults.cutAfterActing),
+    "the service carries out a request, but the answer is lost": duringCreation(faults.cutAfterActing),
     "no answer within the timeout": duringCreation(faults.silenceAfterActing, maxDoubts, "2 seconds"),
     "the service carries out a request, but answers 500": duringCreation(faults.serverErrorAfterActing),
-    "unreadable answer after a request was carried out": duringCreation(faults.brokenAnswer, () => 1),
+    "the service carries out a request, but the answer is unreadable": duringCreation(faults.brokenAnswer, () => 1),
     "429 with Retry-After": duringCreation(faults.tooManyRequests, () => 0),
     "polls that fail": (subject: Subject) =>
       Effect.map(
@@ -183,7 +183,7 @@ export const cases = (subject: Subject): ReadonlyArray<Case> => {
         yield* it.judge({ wrong: true })
         yield* it.collect()
         const judgments = yield* judgedTasks
-        yield* Trial.expect(judgments === 0, `expected no completed task after wrong results, found ${judgments}`)
+        yield* Trial.expect(judgments === 0, `expected 0 completed tasks if all results are wrong, found ${judgments}`)
         yield* it.resolve
       }),
     ),
@@ -232,7 +232,7 @@ export const table = Effect.fnUntraced(function* (subjects: ReadonlyArray<Subjec
       : Result.match(result, {
           onFailure: ({ detail }) => `**failed**: ${detail.replaceAll(/[|\n]/g, " ")}`,
           onSuccess: ({ doubts, paid, runs, sentAgain }) =>
-            `runs of 4 prompts: ${runs}, prompts paid: ${paid}${doubts > 0 ? `, tasks in doubt: ${doubts}` : ""}${sentAgain > 0 ? `, prompts sent again: ${sentAgain}` : ""}`,
+            `runs (4 prompts each): ${runs}, paid prompts: ${paid}${doubts > 0 ? `, tasks in doubt: ${doubts}` : ""}${sentAgain > 0 ? `, prompts sent again: ${sentAgain}` : ""}`,
         })
   const row = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
   const markdown = [

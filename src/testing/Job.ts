@@ -23,7 +23,7 @@ export interface TrialJob extends Pick<Subject, "completions" | "name" | "prompt
 
 export const best = 'The best, "quoted" & <tagged>'
 
-/** The best completions of the tasks have different indices, so tests detect if results of two tasks are swapped. */
+/** With two prompts per task, the tasks' best completions are at different indices. Swapped results are noticed. */
 export const itemsOf = ({ completions = 2 }: Pick<Subject, "completions">) =>
   ["When?", "Wo — größer?", "<b>Why</b> & how?", "What\nis\nit?"].map((prompt, i) => {
     const right = i < 2 ? i : completions + 1 - i

@@ -40,7 +40,7 @@ export interface FakeService {
   readonly close: () => Promise<void>
 }
 
-/** Starts a fake without tasks. */
+/** Starts a fake service that has no tasks yet. */
 export type MakeFake = () => Promise<FakeService>
 
 /** Where a child process finds the protocol. */

@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
       yield* Effect.raceFirst(arrival, failure)
       yield* child.kill({ killSignal: "SIGKILL" })
     }, Effect.scoped),
-    /** Runs an effect with a ledger connection and a client that no other call uses. */
+    /** Runs an effect with its own ledger connection and its own client. */
     inProcess: Effect.provide(Job.layer(job)),
     collect: (options?: CollectOptions) => collect(options),
     fake,

@@ -115,7 +115,7 @@ const wrong: ReadonlyArray<readonly [what: string, options: unknown, setting: st
   ["a URL that is none", { scheme: { header: "x", signed: "{url}{body}", url: "/w" } }, "url", /http or https URL/],
   ["a URL that is not signed", { scheme: { header: "x", url: "https://h.example/" } }, "url", /allowed only if the signature covers this value/],
   ["a time that is not signed", { scheme: { header: "x", timestamp: "x-t" } }, "timestamp", /allowed only if the signature covers this value/],
-  ["a time in two words", { scheme: { header: "x", signed: "{timestamp}{body}", timestamp: "x t" } }, "timestamp", /the name of the header with the time, such as x-timestamp, or/],
+  ["a time in two words", { scheme: { header: "x", signed: "{timestamp}{body}", timestamp: "x t" } }, "timestamp", /a header name, such as x-timestamp, if the time has its own header; or/],
   ["an unknown unit", { scheme: { ...WebhookScheme.schemes.stripe, unit: "us" } }, "unit", /s, ms or iso/],
   ["a unit without a time", { scheme: { header: "x", unit: "ms" } }, "unit", /allowed only together with the setting `timestamp`/],
   ["a tolerance without a time", { scheme: { header: "x", tolerance: "1 minute" } }, "tolerance", /allowed only together with the setting `timestamp`/],

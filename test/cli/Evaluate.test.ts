@@ -204,7 +204,7 @@ test("refuses scores that it cannot use, with line and field", function* () {
     [[{ ...id, scores: [1, "x"] }], /bad\.jsonl:1: scores\[1\]: expected a finite number, found "x"/],
     [[{ ...id, score: 1 }], /bad\.jsonl:1: completion_index: expected an index of 0 or greater, found nothing/],
     [['{"item_id":"item-0","scores":[NaN,1]}'], /:1: scores\[0\]: expected a finite number, found null or NaN/],
-    [[{ id: "item-0", reward: 1 }], /bad\.jsonl:1: expected item_id with scores.*found no score/],
+    [[{ id: "item-0", reward: 1 }], /bad\.jsonl:1: expected item_id and scores.*found no score/],
     [
       [1, 2].map((score) => ({ ...id, completion_index: 0, score })),
       /bad\.jsonl:2: a completion has two scores: 1 in an earlier record, and 2 in this one/,
@@ -324,7 +324,7 @@ test("records in the order of the pairs need a single split, whose order they ha
   yield* cli(["evaluate", `${directory}/dataset`, "--scores", file]).pipe(
     ends(
       1,
-      /order\.jsonl: without item_id, the records must be in the order .* of one split, but the dataset has the splits train and test: set --split, or/,
+      /order\.jsonl: without item_id, the records must be in the order .* of one split\. The dataset has the splits train and test: set --split, or/,
     ),
   )
   const flags = ["--split", "test", "--scores"]

@@ -642,7 +642,7 @@ describe("prefstream import", () => {
     const { job } = yield* imported(rows, ["--choice-path", "preference", "--choice-as", "scores"])
     assert.strictEqual(
       (yield* readRows(`${job}/rejects.jsonl`))[0]?.["reason"],
-      "preference: expected a number for each of 2 completions, found 3 numbers; if one element of the list is the choice, set --choice-path 'preference[0]', and omit --choice-as",
+      "preference: expected a number for each of 2 completions, found 3 numbers; if the choice is a single element of the list, such as the first, set --choice-path 'preference[0]', and omit --choice-as",
     )
     assert.deepInclude((yield* imported(rows, ["--choice-path", "preference[0]"])).report, { votes: 2 })
   })
@@ -689,7 +689,7 @@ describe("prefstream import", () => {
     const bare = rows.map(({ row }) => row)
     const { said } = yield* imported(bare)
     assert.strictEqual(said.status, 2)
-    assert.include(said.stderr, '"vote" has no choices, but numbers (1, 2, …) of votes')
+    assert.include(said.stderr, '"vote" only numbers the votes on an item (1, 2, …)')
     assert.include(said.stderr, "set --choice-path to the column that has the choices")
     yield* write(`${folder}/bare.jsonl`, bare)
     const verified = yield* cli(["verify", `${job}/dataset`, "--from-votes", `${folder}/bare.jsonl`]).pipe(ends(2))

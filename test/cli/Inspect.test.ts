@@ -69,7 +69,7 @@ describe("inspect", () => {
     const { stdout } = yield* cli(["inspect", `${folder}/votes.jsonl`]).pipe(ends(0))
     assert.include(
       stdout,
-      `votes at "winner" (not used as gold answers, because "neither one" is not the name of a completion: ${folder}/votes.jsonl:3): `,
+      `votes at "winner" (these votes are not used as gold answers, because "neither one" is not the name of a completion: ${folder}/votes.jsonl:3): `,
     )
   })
 
@@ -124,14 +124,14 @@ describe("inspect", () => {
     assert.match(named.stdout, /models +named in 2 of 2 items/)
     const first = yield* run()
     assert.match(first.stderr, /Models: named after the files/)
-    assert.notMatch(first.stderr, /name no models/)
+    assert.notMatch(first.stderr, /have no model names/)
     yield* batch(2)
     const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
-    assert.match(unnamed.stderr, /Models: none\. .* Here, 0 of 4 prompts do\. To name the models, set/)
+    assert.match(unnamed.stderr, /Models: none\. .* Here, 0 of 4 prompts meet both\. To name the models, set/)
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()
-    assert.match(second.stderr, /Models: none\. .* Here, 0 of 4 prompts do\. To name the models, set/)
-    assert.match(second.stderr, /the items in this run name no models, unlike items in an earlier run/)
+    assert.match(second.stderr, /Models: none\. .* Here, 0 of 4 prompts meet both\. To name the models, set/)
+    assert.match(second.stderr, /the items in this run have no model names, but items in an earlier run have them/)
   })
 
   test("draws --completions-per-item of each item, as a run does, which buys nothing again under another draw", function* () {
@@ -150,7 +150,7 @@ describe("inspect", () => {
     assert.match(said.stdout, /3 = 3 items \+ 0 duplicates \+ 0 rejected/)
     assert.match(
       said.stdout,
-      /3 completions \(1 item\), 4 completions \(2 items\)\n +a sample of the completions in 2 of 3 items/,
+      /3 completions \(1 item\), 4 completions \(2 items\)\n +2 of 3 items with a sample of their completions/,
     )
     assert.match((yield* cli(["inspect", file, "--completions-seed", "1"])).stderr, /requires --completions-per-item/)
 

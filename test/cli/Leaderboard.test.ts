@@ -32,7 +32,7 @@ describe("prefstream leaderboard", () => {
     const { stdout } = yield* cli(["leaderboard", "--dir", job, "--resamples", "10"]).pipe(ends(0))
     assert.match(
       stdout,
-      /To rank these models, more than 1,000,000 more votes would be needed, if the ratings of both models do not change\. The models may be equally good\./,
+      /If both ratings stay as they are, ranking them takes over 1,000,000 more votes\. The models may be equally good\./,
     )
   })
 
@@ -55,7 +55,7 @@ describe("prefstream leaderboard", () => {
       stdout,
       /always never lost; one won only in cycles of results \(such as: A beat B, B beat C, and C beat A\); /,
     )
-    assert.match(stdout, /With 1,000 more votes, the intervals would shrink to 20\.5% of their width/)
+    assert.match(stdout, /With 1,000 more votes, each interval would shrink to about 20\.5% of its current width/)
 
     const controlled = printed<Leaderboard>([...args, "--resamples", "100", "--control", "position"])
     const board = yield* controlled

@@ -24,7 +24,7 @@ test("three votes on each item, and two people", function* () {
   const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
   assert.match(
     collected.stderr,
-    /3 items of task_\w+ wait for another expert: every expert who may judge these items has already judged the same content\. Invite/,
+    /3 items of task_\w+ wait for another expert: every expert with permission has already judged these items, or items with the same content\. Invite/,
   )
   const status = yield* cli(["status", ...dir]).pipe(ends(3))
   assert.match(status.stdout, /^ *waiting +3 items in 1 task wait at the service for another expert/m)
@@ -49,7 +49,7 @@ test("votes that only judges may give, and a person", function* () {
   const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
   assert.match(
     collected.stderr,
-    /3 items of task_\w+ wait for another judge: the service has no language model left that can vote on these items\. Start/,
+    /3 items of task_\w+ wait for the vote of a judge \(a language model\)\. The service has no judge that can still vote on these items\. Start/,
   )
   assert.notInclude(collected.stderr, "another expert")
   const { stdout } = yield* cli(["status", ...dir]).pipe(ends(3))

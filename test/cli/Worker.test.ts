@@ -22,7 +22,7 @@ describePostgres("prefstream worker", (server) => {
       PREFSTREAM_LEDGER: server.url(schema),
     })
     const stderr = yield* worker.talks(/reading stopped: .*reject/)
-    assert.notInclude(stderr, "starts again in")
+    assert.notInclude(stderr, "restart in")
     yield* worker.stop()
     assert.strictEqual(server.psql("SELECT COUNT(*) FROM run", schema), "1")
   })
@@ -136,7 +136,7 @@ describePostgres("prefstream worker", (server) => {
     const status = yield* cli(["status"], { PREFSTREAM_LEDGER: server.url(schema) })
     assert.match(
       status.stdout,
-      /^ *requests +further requests wait [\d.]+ m?s, because the workers' planned requests use the whole rate limit$/m,
+      /^ *requests +a new request waits [\d.]+ m?s: until then, the workers' planned requests use the whole rate limit$/m,
     )
     yield* released.open
     yield* seen("state = 'completed'", 4 * parts)

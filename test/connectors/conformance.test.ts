@@ -25,7 +25,7 @@ it("the table names what a protocol pays for twice, if it repeats a creation tha
   assert.deepStrictEqual(
     failures.map((failure) => failure.case),
     [
-      "answer lost after a request was carried out",
+      "the service carries out a request, but the answer is lost",
       "no answer within the timeout",
       "the service carries out a request, but answers 500",
     ],
@@ -37,7 +37,7 @@ it("the table names what a protocol pays for twice, if it repeats a creation tha
   }
   assert.match(
     markdown,
-    /^\| fault \| repeating \|\n\| --- \| --- \|\n\| no fault, the same items twice \| runs of 4 prompts: 1, prompts paid: 4 \|\n/,
+    /^\| fault \| repeating \|\n\| --- \| --- \|\n\| no fault, but the same items are submitted twice \| runs \(4 prompts each\): 1, paid prompts: 4 \|\n/,
   )
   assert.notInclude(markdown, "webhooks")
 })

@@ -141,7 +141,7 @@ describe("a row with what the first 10 MB would not show", () => {
     const [first, ...others] = (yield* read(path)).trimEnd().split("\n")
     replaceFile(directory, path, [...others, first, ""].join("\n"))
     assert.deepStrictEqual((yield* Dataset.verify(directory)).findings.map(Dataset.formatFinding), [
-      `${path}:14: prompt: expected types and members that already occur in the first 10 MB of the file, from which \`load_dataset\` infers all types, found a type or member that does not occur there`,
+      `${path}:14: prompt: expected only types and members that occur in the first 10 MB of the file (\`load_dataset\` infers all types from this part), found a type or object member that first occurs later`,
     ])
   })
 

@@ -101,7 +101,7 @@ describe("verify", () => {
       (text) => `${text.split("\n")[0]!.replace("Prompt 7", "Forged")}\n${text}`,
       [
         /^F: expected 10 lines, found 11$/,
-        /^F: expected only lines that match a row in the Parquet files, found .*Forged/,
+        /^F: expected a line that matches a row in the Parquet files, found .*Forged/,
       ],
     ],
     [

@@ -65,7 +65,7 @@ describe("a trainer format of the user's own", () => {
     [
       "a column that is not declared",
       { container: "parquet", features: () => ({}) },
-      'formats.shouted.rows[0].text: expected a column or member declared in the format\'s `features`, found "YES".',
+      'formats.shouted.rows[0].text: expected no value, because the format\'s `features` do not declare this name, found "YES".',
     ],
     [
       "another member in a list",

@@ -83,7 +83,7 @@ describe("a job by a cron expression", () => {
     yield* TestClock.adjust("30 seconds")
     assert.deepStrictEqual(lines, [
       "next run at 2026-11-21T01:00:00+00:00",
-      "starting 3h 30m 30s late, and skipping 3 runs that were due in the meantime: the machine slept, or its clock changed",
+      "this run starts 3h 30m 30s late, because the machine slept or its clock changed. Skipped: 3 runs that were due in the meantime",
       "runs at 2026-11-21T04:30:30+00:00",
       "next run at 2026-11-21T05:00:00+00:00",
     ])

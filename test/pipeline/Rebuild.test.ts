@@ -102,7 +102,7 @@ describe("verify --from-votes", () => {
     assert.include(other.stdout, "data/train-00000-of-00001.parquet: expected the rebuilt file: ")
     assert.match(
       other.stdout,
-      new RegExp(`after the rebuild, \\d+ pairs? (is|are) gone, for example of item ${item_id}`),
+      new RegExp(`after the rebuild, \\d+ pairs? (is|are) gone, for example in item ${item_id}`),
     )
 
     yield* cli(["verify", dataset, "--from-votes", `${folder}/job`]).pipe(

@@ -304,8 +304,7 @@ test("a dataset of another job is replaced by force alone, and a run says so bef
   const run = (name: string, folder: string) => job("run", name, folder, `${directory}/items.jsonl`, ...quick)
   yield* run("one", directory).pipe(ends(0))
   const dataset = written(directory)
-  const told =
-    /--dir: expected a folder with no dataset, or with a dataset of this job \(.*\), found .*dataset of job one$/m
+  const told = /--dir: expected a folder without a dataset of another job \(.*\), found .*dataset of job one$/m
   yield* run("two", directory).pipe(ends(2, told))
   assert.lengthOf(service.received.filter(ScriptedService.isPost), 1)
   yield* run("two", `${directory}/two`).pipe(ends(0))

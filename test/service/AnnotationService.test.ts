@@ -60,7 +60,7 @@ layer(Service.layer)("AnnotationService", (it) => {
       assert.deepStrictEqual(places, ["vote", "prompts.0.model"])
       assert.match(
         created.json.warnings[0].message,
-        /^unknown member, which the service ignored: expected one of task_type, .*, votes, /,
+        /^the service ignored this unknown member\. Known members: task_type, .*, votes, /,
       )
       const { json } = yield* completed(base, created.json.task_id)
       assert.deepStrictEqual(json.metadata, { job: "j" })

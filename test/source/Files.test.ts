@@ -30,7 +30,7 @@ const fieldsOf = (rejects: ReadonlyArray<Reject>) =>
   rejects.map(({ line, reason }) => `${line} ${reason.split(":")[0]}`).join(", ")
 
 const detectedFrom =
-  "expected no value, because the layout was detected from the first 100 records, and this field would change the layout"
+  "expected no value, because the field had none in the first 100 records, and a value would change the detected layout"
 
 describe("files", () => {
   test("a later record with what the first ones lack is refused where it would be left out", function* () {
@@ -78,7 +78,7 @@ describe("files", () => {
       return (yield* Source.files(files).summary!).layout
     }, Effect.scoped)
     const named =
-      "each file counts as one model, named after the file. If files often have different numbers of completions for a prompt, models stay unknown"
+      "models are named after the files, unless the files often have different numbers of completions for the same prompt"
     assert.strictEqual(
       yield* layoutOf({}),
       `long: prompt at "prompt", completion at "output", grouped by the prompt; ${named}`,
@@ -105,7 +105,7 @@ describe("files", () => {
     assert.strictEqual(Source.files(several).description, "2 inputs")
     assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])
     assert.deepStrictEqual(yield* hintsOf([{ prompt: "Q", answers: [{ text: "A" }] }]), [
-      "the detected layout does not fit the first record (answers[].text: expected at least two distinct completions, found 1): set `layout` and `prompt`, and either `completion` or `completions`",
+      "the detected layout does not fit the first record (answers[].text: expected at least two distinct completions, found 1). Set `layout`, `prompt`, and one of `completion` and `completions`",
     ])
   })
 

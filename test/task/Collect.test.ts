@@ -317,7 +317,7 @@ describe("collect, with more tasks than its requests suffice for", () => {
       assert.deepStrictEqual(
         logs.messages.filter((message) => message.includes("arrive late")),
         [
-          "results arrive late, because the limits (2 requests per second, 4 concurrent requests) are too low to poll each unfinished task every 20s: raise `requestsPerSecond`, raise `pollInterval.max` to poll less often, or receive webhooks (`webhook`)",
+          "results arrive late, because the limits are too low to poll each unfinished task every 20s (2 requests per second, 4 concurrent requests). Raise `requestsPerSecond`, raise `pollInterval.max` to poll less often, or receive webhooks (`webhook`)",
         ],
       )
     },

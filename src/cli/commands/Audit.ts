@@ -33,7 +33,7 @@ export const command = makeCommand(
     within: option(
       parsed("within", (text) => numberIn(text, 0, 1), "a number from 0 to 1"),
       "SHARE",
-      "Find the cheapest way to judge; its accuracy may be at most SHARE below people's",
+      "Find the cheapest use of judges, people, or both that is at most SHARE less accurate than people",
       { default: defaultWithin },
     ),
     price: priceFlag(" (default: the job's)"),
@@ -65,6 +65,6 @@ export const command = makeCommand(
   {
     "prefstream audit --dir week-48": "Compare a job's judges with people",
     "prefstream audit --dir week-48 --by topic --price 0.40 --price judge=0.01 --within 0.01":
-      "Also compare by topic, and find the cheapest way to judge that loses at most 1 percentage point of accuracy",
+      "Also compare by topic, and find the cheapest use of judges and people that loses at most 1 percentage point of accuracy",
   },
 )

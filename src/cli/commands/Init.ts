@@ -104,7 +104,7 @@ export const command = makeCommand(
       isAddressed || ["1", undefined].includes(valueOf("votes"))
         ? "start a job with prefstream run"
         : "set PREFSTREAM_BASE_URL to the address of a service where several people vote"
-    yield* say(`settings written; ${next}, or check what a job needs with prefstream doctor`, "info")
+    yield* say(`settings written; ${next}. To check what a job needs, run prefstream doctor`, "info")
   }),
   {
     "prefstream init items.jsonl": "One file",

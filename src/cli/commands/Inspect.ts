@@ -98,7 +98,7 @@ const foundRows = ({
 
 const itemRows = ({ completions, conversations, drawn, gold, items, models }: Inspection.Inspection): Rows => [
   ["each with", completions.length > 0 && sizes(completions)],
-  ["", drawn > 0 && `a sample of the completions in ${number(drawn)} of ${count(items, "item")}`],
+  ["", drawn > 0 && `${number(drawn)} of ${count(items, "item")} with a sample of their completions`],
   ["", conversations > 0 && `${number(conversations)} of ${number(items)} prompts are conversations`],
   ["models", models > 0 ? `named in ${number(models)} of ${count(items, "item")}` : items > 0 && "none"],
   ["", gold > 0 && `${number(gold)} of ${count(items, "item")} with a gold answer`],

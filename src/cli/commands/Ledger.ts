@@ -33,7 +33,7 @@ const checkCommand = makeCommand(
   "Check the integrity of a ledger. Finds damaged pages, items in no task or in two tasks, results that are missing or do not match their tasks, and inconsistent counts. " +
     "Changes nothing, and can run while a job uses the ledger. Exits with 1 if there are errors.",
   {
-    quick: toggle("quick", "Skip the checks of requests and results, which take most of the time", {
+    quick: toggle("quick", "Do not check requests and results; these checks take most of the time", {
       isTypedOnly: true,
     }),
     ...ledgerFlags,
@@ -50,7 +50,7 @@ const checkCommand = makeCommand(
         : [
             `${place} has integrity errors:`,
             ...findings.map(({ code, message }) => `  ${code}: ${message}`),
-            "Restore a backup, or build a new ledger from the SQL that `sqlite3 ledger.db .recover` prints. The next run sends the tasks that are not in the restored ledger again. If the service ignores Idempotency-Key, it bills these tasks again.",
+            "Restore a backup, or build a new ledger from the SQL that `sqlite3 ledger.db .recover` prints. If a task is missing from the restored ledger, the next run sends the task again. A service that ignores Idempotency-Key bills this task again.",
           ].join("\n")
     yield* print(flags.json, report, text)
     if (findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
@@ -73,7 +73,7 @@ const backupCommand = makeCommand(
   {
     file: Argument.String("FILE").pipe(
       Argument.withDescription(
-        "New file for the copy, or an existing folder, where the file is named after the current time",
+        "New file for the copy, or an existing folder in which to create the file ledger-TIME.db",
       ),
     ),
     ...ledgerFlags,

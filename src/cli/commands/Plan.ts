@@ -24,7 +24,7 @@ const itemFlags = ["keepReordered", "completionsPerItem", "completionsSeed"] as 
 export const command = makeCommand(
   "plan",
   "For 1 to 7 votes per item of FILE, show the expected accuracy of the majority vote, the agreement, and the cost. With --target-accuracy, also show how many votes per item reach that accuracy. " +
-    "The accuracy of experts is set by --accuracy, or estimated from the votes of a pilot, which is the job in --dir. Sends and records nothing.",
+    "Set the accuracy of experts with --accuracy. Without this flag, the accuracy is estimated from the votes in --dir, the job folder of a pilot. Nothing is sent or recorded.",
   {
     accuracy: option(
       Flag.Finite("accuracy").pipe(Flag.withSchema(Share)),
@@ -35,7 +35,7 @@ export const command = makeCommand(
     targetAccuracy: option(
       Flag.Finite("target-accuracy").pipe(Flag.withSchema(Share)),
       "SHARE",
-      "Also show how many votes per item give a correct majority on this share of items, such as 0.95",
+      "Also show how many votes per item make the majority correct on SHARE of the items, such as 0.95",
     ),
     price: spendingFlags.price.pipe(Flag.map(identity), define({ isEssential: true })),
     campaign: campaignFlag("measure"),

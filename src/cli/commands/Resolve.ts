@@ -45,7 +45,7 @@ const flags = {
   ),
   sendAgain: toggle(
     "send-again",
-    "Send the tasks again in the next run; tasks that had already arrived are billed twice",
+    "Send the tasks again in the next run; a task that the service already has is billed twice",
     {
       isTypedOnly: true,
     },
@@ -59,9 +59,9 @@ const flags = {
 export const command = makeCommand(
   "resolve",
   "List the tasks that need attention, with their items and reasons. A task needs attention if it is in doubt, failed, " +
-    "invalid, or refused. If a task is in doubt, the service may have received it. If you record no decision, prefstream sends this task again only with --idempotency-key honored, and only until the idempotency key of the task expires. " +
-    "If a task is invalid, its result does not match the task. " +
-    "With task numbers and --adopt, --send-again, or --give-up, record a decision.",
+    "invalid, or refused. A task in doubt may have reached the service. If you record no decision, prefstream sends such a task again only if you set --idempotency-key honored, and only until the task's idempotency key expires. " +
+    "The result of an invalid task does not match the task. " +
+    "To record a decision, name the tasks and add --adopt, --send-again, or --give-up.",
   flags,
   Effect.fn("prefstream resolve")(
     function* (flags) {

@@ -3,7 +3,7 @@ import { Console, Effect, Layer } from "effect"
 import type { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as Flow from "../../pipeline/Flow.ts"
-import { count, plural } from "../../io/Values.ts"
+import { count } from "../../io/Values.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { expertFlags, expertsOf, judgeOf } from "../flags/ExpertFlags.ts"
@@ -71,7 +71,7 @@ const fromFlags = Effect.fnUntraced(function* (
     const experts = `${count(names.length, "automatic expert")} (${names.join(", ")})`
     return yield* usageError(
       flags.votes?.votesUpTo === undefined
-        ? `--votes ${votes}: each vote on an item must come from a different expert, and there ${plural(names.length, "is", "are")} only ${experts}: add --expert, lower --votes, or set --base-url to a service where people judge (prefstream serve)`
+        ? `--votes ${votes}: an item needs ${votes} different experts, found only ${experts}. Add --expert, lower --votes, or set --base-url to a service where people judge (prefstream serve)`
         : "--votes: expected a single number, because automatic experts give the same number of votes on each item. For a range such as 2..5, set --base-url to a service where people judge (prefstream serve)",
     )
   }

@@ -24,8 +24,8 @@ const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, Ex
 
 export const command = makeCommand(
   "schedule",
-  "Run another command on a cron schedule. The command line is checked first. Runs never overlap: " +
-    "a run that is due while another is running is skipped. After the machine wakes up, one run starts in place of all missed runs. " +
+  "Run another command on a cron schedule. The command line is checked first. Runs never overlap. " +
+    "If a run is due before the previous run ends, the due run is skipped. If runs are missed because the machine sleeps, one run replaces the missed runs after wake-up. " +
     "Skipped and missed runs are logged. A failed run does not end the schedule.",
   {
     cron: required(

@@ -112,7 +112,7 @@ export const command = makeCommand(
     }),
     allowRepeatedVotes: toggle(
       "allow-repeated-votes",
-      "Let a person judge several items with equal content, if no other person is left to judge them",
+      "Let people judge the same content again in another item if nobody else is left to judge this item",
     ),
     undoGrace: duration(
       "undo-grace",
@@ -132,7 +132,7 @@ export const command = makeCommand(
     imageHost: repeated(
       parsed("image-host", parseImageHost, "a host such as images.example.org"),
       "HOST",
-      "Host from which texts can show images over https; repeatable",
+      "Allow the pages to show images from HOST, over https; repeatable",
     ),
     monitor,
     ...expertFlags,

@@ -18,7 +18,7 @@ const annotationPath = repeated(
     `MEMBER=PATH, where MEMBER is one of ${AnnotationPaths.members.join(", ")}`,
   ),
   "MEMBER=PATH",
-  "Read the annotation MEMBER from PATH, such as strength=preference.strength; repeatable",
+  "Path of MEMBER in the service's annotations, such as strength=preference.strength; repeatable",
 )
 
 export const annotationFlags = inGroup("DATASET", { annotationPath })

@@ -9,6 +9,6 @@ export const campaignFlag = (verb: string) =>
   option(
     parsed("campaign", campaignOf, "a campaign number, or all"),
     "N|all",
-    `Campaign (runs with the same guidelines) to ${verb}, or all`,
+    `Campaign to ${verb} (all runs with the same guidelines), or all`,
     { default: "the last run's campaign", isTypedOnly: true },
   )

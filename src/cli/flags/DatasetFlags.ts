@@ -51,7 +51,7 @@ export const datasetFlags = inGroup("DATASET", {
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
-    "How votes count: equally, by reliability, all judges as one",
+    "Count votes equally, by reliability, or all judges as one",
     { metavar: "METHOD", default: `${Consensus.defaultAggregation}; --people-when: jury` },
   ),
   ...annotationFlags,
@@ -65,7 +65,7 @@ export const datasetFlags = inGroup("DATASET", {
   ties: literals(
     "ties",
     ["drop", "keep"],
-    "Drop tied items, or keep them with a winner by mean rank, then by earliest vote",
+    "Drop tied items, or let the best mean rank decide, and if equal, the earliest vote",
     { default: Consensus.defaults.ties },
   ),
   drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),

@@ -44,7 +44,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeDisagreement: literals(
     "judge-disagreement",
     ["tie", "abstain"],
-    "Vote of a judge whose choice depends on the completion order: tie, or none (abstain)",
+    "If a judge's choice depends on the completion order: count a tie, or abstain",
     { default: "tie" },
   ),
   judgeCache: text("judge-cache", "FILE", "File of judge answers, to avoid paying twice", {
@@ -58,7 +58,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeBatchDoubts: literals(
     "judge-batch-doubts",
     ["wait", "send-again"],
-    "If a judge's batch may be lost: wait for it, or send it again (may be paid twice)",
+    "Wait for a judge's batch that may be lost, or send it again (may be paid twice)",
     { default: "wait", isTypedOnly: true },
   ),
   judgePrice: repeated(

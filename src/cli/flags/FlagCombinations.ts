@@ -75,7 +75,7 @@ const rules: ReadonlyArray<Rule> = [
   {
     flags: ["campaign"],
     notWith: flagCondition("accuracy"),
-    why: "because --accuracy replaces the accuracy that would be estimated from the campaign's votes",
+    why: "because --accuracy states the experts' accuracy, and --campaign estimates it from votes",
   },
   {
     flags: ["confidence"],

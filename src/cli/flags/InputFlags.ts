@@ -60,7 +60,7 @@ export const inputFlags = inGroup("INPUT", {
   modelPath: text(
     "model-path",
     "PATH",
-    "Path of a completion's model name, or of the list of model names (layout items)",
+    "Path of a completion's model name; in layout items, path of the list of model names",
   ),
   modelsFromColumns: toggle(
     "models-from-columns",
@@ -92,7 +92,7 @@ export const inputFlags = inGroup("INPUT", {
   missing: literals(
     "missing",
     ["reject", "keep"],
-    "In joins and layout wide, reject or keep prompts that a model did not answer",
+    "Reject or keep prompts that lack completions (in joins and in layout wide)",
     {
       default: "reject",
     },

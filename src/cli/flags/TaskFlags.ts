@@ -64,7 +64,7 @@ export const batchFlags = inGroup("TASKS", {
   peopleWhen: option(
     parsed("people-when", parsePeopleWhen, peopleWhenForm),
     "jury<SHARE",
-    "With --votes N..M: judges (AI) give N votes; if these are less certain than SHARE, people vote, too",
+    "Let AI judges give N votes, and ask people if the certainty is below SHARE (with --votes N..M)",
   ),
   completionsPerItem: integer(
     "completions-per-item",

@@ -23,13 +23,13 @@ export const voteFlags = {
     choiceAs: literals(
       "choice-as",
       choiceKinds,
-      "Type of choice (index: from 0; number: from 1; scores, ranks, one-hot: a value per completion)",
+      "How a vote states its choice, such as index (from 0), number (from 1), scores (one per completion)",
       { metavar: "KIND", isEssential: true },
     ),
     choiceMap: text(
       "choice-map",
       "MAP",
-      "List of VALUE=MEANING, as in '0=first,>0.5=second'; MEANING may also be tie, all_bad, none, a model",
+      "Meanings of values, such as '0=first,>0.5=second'; other meanings: tie, all_bad, none, a model name",
       { isEssential: true },
     ),
     votesPath: text("votes-path", "PATH", "Path of the list of votes, if a record has all votes of an item", {

@@ -31,7 +31,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
   webhookDeliveryId: text(
     "webhook-delivery-id",
     "WHERE",
-    "Delivery id that is not signed: header:NAME, or a payload path",
+    "Where an unsigned delivery id is: header:NAME or payload path",
     {
       environment: "PREFSTREAM_WEBHOOK_DELIVERY_ID",
     },

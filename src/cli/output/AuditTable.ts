@@ -70,7 +70,7 @@ const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): stri
   const few =
     items < minItems ? ` Only ${count(items, "item was", "items were")} compared: too few for an interval.` : ""
   if (best === undefined || best.policy === people.policy)
-    return `Each policy that is cheaper than people loses more than ${points} of accuracy.${few}`
+    return `All policies that are cheaper than people alone are less accurate than people by more than ${points}.${few}`
   const needs = ({ cost, judge_votes, people_votes }: AuditPolicy) =>
     cost === null
       ? `${decimal(people_votes)} votes by people and ${decimal(judge_votes)} by judges`
@@ -78,7 +78,7 @@ const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): stri
   const low = best.difference.low ?? 0
   const doubt =
     low < -within
-      ? ` However, the policy may lose more than ${points}: the lower bound of the 95% interval of "difference from people" is ${signed(low)}. More items would make the interval narrower.`
+      ? ` However, this is uncertain: the true difference may be more than ${points}, because the lower bound of the 95% interval of "difference from people" is ${signed(low)}. More items would make the interval narrower.`
       : few
   return `The cheapest policy that is at most ${points} less accurate than people is ${best.policy}, with ${needs(best)} per item. For people alone: ${needs(people)} per item.${doubt}`
 }
@@ -89,7 +89,7 @@ const policyTable = (compared: AuditPolicies): Cells => {
   const costOf = (cost: string | null) => (people.cost === null ? [] : [cost ?? ""])
   return [
     ...table(
-      `Policies (ways to decide an item), compared on ${count(items, "item")}. Votes and costs are means per item. Accuracy is the share of decisions that equal ${references[reference].answer}`,
+      `Policies (ways to decide which completion of an item is best), compared on ${count(items, "item")}. Votes and costs are means per item. Accuracy is the share of decisions that agree with ${references[reference].answer}`,
       ["", "items", "accuracy", "difference from people", "judges' votes", "people's votes", ...costOf("cost")],
       policies.map(({ accuracy, cost, difference, judge_votes, people_votes, policy }) => [
         policy,
@@ -113,7 +113,7 @@ const policyTables = ({ policies }: Audit): Cells => {
       ? policyTable(table)
       : [
           "",
-          `Policies (ways to decide an item) were not compared on ${count(table.items, "item")} with ${references[table.reference].items}: at least ${minItems} items are needed.`,
+          `Policies were not compared on items with ${references[table.reference].items}: expected at least ${minItems} such items, found ${table.items}.`,
         ],
   )
 }
@@ -138,7 +138,7 @@ export const text = (audit: Audit): string =>
     ...(audit.policies.length === 0
       ? [
           "",
-          "Policies (ways to decide an item) were not compared, because no item has enough votes. An item needs votes by a judge and two people. If the item has a known answer, votes by a judge and one person are enough.",
+          "Policies (ways to decide which completion of an item is best) were not compared, because no item has enough votes. An item needs votes by a judge and two people. If the item has a known answer, votes by a judge and one person are enough.",
         ]
       : policyTables(audit)),
   ].join("\n")

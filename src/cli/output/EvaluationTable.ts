@@ -34,7 +34,7 @@ const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<st
       ...(votes === null
         ? []
         : [
-            ["agreement of scores with a vote", number(votes.scores.items), cell(votes.scores)],
+            ["agreement of the scores and a vote on a pair", number(votes.scores.items), cell(votes.scores)],
             ["agreement of two votes on a pair", number(votes.people.items), cell(votes.people)],
           ]),
     ],
@@ -42,7 +42,7 @@ const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<st
   ...(unknown_ties === undefined
     ? []
     : [
-        `Scores were not compared with the votes on ${count(unknown_ties, "pair")}, because the dataset does not say how many of these votes are ties. To add this number (column decided_votes), export the dataset again`,
+        `Scores and votes were not compared on ${count(unknown_ties, "pair")}: the dataset does not contain the number of votes that are not ties (column decided_votes). To add this column, export the dataset again`,
       ]),
 ]
 

@@ -89,7 +89,7 @@ const decisions = [
     flag: "--give-up",
     states: endable,
     effect:
-      "prefstream does not send or poll the task anymore: the items of the task become rejects, except items that are also in another task",
+      "choose this to abandon the task: prefstream stops sending and polling the task, and items that are in no other task become rejects",
   },
 ]
 

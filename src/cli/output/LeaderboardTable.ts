@@ -40,8 +40,8 @@ const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
   if (votes_needed === null) return `${first} and ${second} are equal.`
   if (votes_needed === 0) return `${sure}: the votes are enough to rank these models.`
   const needed =
-    votes_needed > maxNeeded ? `more than ${number(maxNeeded)} more votes` : `about ${count(votes_needed, "more vote")}`
-  return `${sure}, so it is still uncertain which model is better. To rank these models, ${needed} would be needed, if the ratings of both models do not change.${votes_needed > 100 * votes ? " The models may be equally good." : ""}`
+    votes_needed > maxNeeded ? `over ${number(maxNeeded)} more votes` : `about ${count(votes_needed, "more vote")}`
+  return `${sure}: this is not enough to rank these models. If both ratings stay as they are, ranking them takes ${needed}.${votes_needed > 100 * votes ? " The models may be equally good." : ""}`
 }
 
 const cycles = "cycles of results (such as: A beat B, B beat C, and C beat A)"
@@ -61,11 +61,11 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
       models[0]?.win_rate.low === null &&
       `No intervals: expected at least ${minItems} items, found ${items}.`,
     extremes.length > 0 &&
-      `${extremes.map(extremeOf).join("; ")}. Based on the votes alone, ${plural(extremes.length, "the rating of this model would be infinite", "the ratings of these models would be infinite")}. The finite ${plural(extremes.length, "rating depends", "ratings depend")} on the prior distribution of ratings (--prior).`,
+      `${extremes.map(extremeOf).join("; ")}. The votes alone give ${plural(extremes.length, "this model", "these models")} no finite rating. Therefore, the ${plural(extremes.length, "rating", "ratings")} in the table strongly ${plural(extremes.length, "depends", "depend")} on the prior distribution of ratings (--prior).`,
     ...controls.map(({ coefficient, control, unit }) =>
       control === "length"
-        ? `Ratings are estimated as if both completions were equally long. If a completion is longer by a typical difference, it wins more often or less often: its log odds of winning change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}). The typical difference is ${unit.toFixed(2)} (the root mean square of (a − b) / (a + b) for two lengths a and b).`
-        : `Ratings are corrected for the order in which experts saw the completions. If a completion is shown first, its log odds of winning change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}).`,
+        ? `Ratings are estimated as if both completions were equally long. Effect of length: if a completion is longer by a typical difference, its log odds of winning change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}). Above 0, longer completions win more often. The typical difference is ${unit.toFixed(2)}: the root mean square of (a − b) / (a + b), where a and b are the lengths of two compared completions.`
+        : `Ratings are estimated as if the order of the completions had no effect on experts. Effect of the order: if a completion is shown first, its log odds of winning change by ${signed(coefficient.value)} (95% interval: ${range(coefficient, signed, ["", ""])}). Above 0, completions shown first win more often.`,
     ),
     tie_parameter !== null &&
       `Two equally good models tie in ${percent(tie_parameter / (2 + tie_parameter))} of their comparisons.`,
@@ -74,14 +74,14 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
       `Two votes on an item agree with probability ${percent(agreement.value)} (95% interval: ${range(agreement, percent, ["", ""])}).`,
     method.resamples > 0 &&
       items >= minItems &&
-      `With ${number(accrual.next.votes)} more votes, the intervals would shrink to ${percent(accrual.next.factor)} of their width (proportional to 1/√votes).`,
+      `With ${number(accrual.next.votes)} more votes, each interval would shrink to about ${percent(accrual.next.factor)} of its current width. The width is proportional to 1/√votes.`,
   ])
 }
 
 const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`
 
 export const ofDataset =
-  "each item of the dataset counted as one vote, which was derived from the item's pairs. Ties, strengths, and votes against the majority were not counted. To count all votes, use --dir JOB"
+  "each item of the dataset counted as one vote: prefstream derived this vote from the item's pairs. Ties, strengths, and votes against the majority were not counted. To count all votes, use --dir JOB"
 
 export const text = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
   groups

@@ -1,6 +1,6 @@
 /**
- * Adapter: a `node:console` that keeps the last 1,000 pieces of output. They are printed only if the command fails with
- * a cause for which `isNews` is true.
+ * Adapter: keeps the output of a command in memory (at most the last 1,000 writes) instead of printing it. If the
+ * command fails, and `isNews` returns true for the cause, the output is printed at the end.
  */
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"

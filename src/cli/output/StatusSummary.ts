@@ -61,7 +61,7 @@ const workers = (status: JobStatus): Rows => {
     [
       "requests",
       status.request_budget !== null &&
-        `further requests wait ${duration(reserved_seconds)}, because the workers' planned requests use the whole rate limit`,
+        `a new request waits ${duration(reserved_seconds)}: until then, the workers' planned requests use the whole rate limit`,
     ],
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
     [
@@ -91,7 +91,7 @@ const endOf = ({ ended_at, failure, read_finished, started_at }: NonNullable<Job
 const interrupted = ({ tasks, running_process }: JobStatus, { given }: Summary.TextOptions): string | false =>
   running_process === null &&
   tasks.submitting.tasks > 0 &&
-  `${count(tasks.submitting.tasks, "task")} may have been sent: start the next run, or decide with prefstream resolve ${given}`
+  `${count(tasks.submitting.tasks, "task")} may or may not have reached the service: start the next run, or decide what to do with each task (prefstream resolve ${given})`
 
 const waiting = ({ at, next_poll_at, oldest_outstanding: oldest }: JobStatus): string | false => {
   if (oldest === null) return false

@@ -1,4 +1,4 @@
-/** Adapter: the width and the errors of stdout. The first error is printed, and the process ends with status 1. */
+/** Adapter for stdout: prints the first write error and sets the exit status to 1. Ignores `EPIPE` (a closed pipe). */
 import process from "node:process"
 import { print } from "./Stderr.ts"
 

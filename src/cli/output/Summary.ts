@@ -112,7 +112,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
     case "waiting":
       if (open === 0) {
         const plan = `to request these votes, run prefstream submit ${given} with the same input`
-        const next = later ?? (report.shared_with_workers ? "the job's worker processes request these votes" : plan)
+        const next = later ?? (report.shared_with_workers ? "wait for the workers to request these votes" : plan)
         return [`Items ${report.wanted_votes === 0 ? "may need" : "need"} further votes. Next: ${next}.`]
       }
       return [
@@ -142,7 +142,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
           : [
               `In addition, ${unfinished}.${report.shared_with_workers ? " The job's worker processes send the unsent tasks, and ask the service for the results." : ""}`,
             ]),
-        `If the service honors the header Idempotency-Key, ${honoring(report)}. prefstream sends these tasks again with the same keys as before. The service has already seen the key of a task that it received, and creates no second task. Tasks whose keys have expired (--idempotency-key-lifetime) are not sent again.`,
+        `If the service honors the header Idempotency-Key, ${honoring(report)}. prefstream then sends each of these tasks again with the same key as before. If the service has already received a task with this key, the service creates no second task. Tasks whose keys have expired (--idempotency-key-lifetime) are not sent again.`,
         `If the service ignores the header Idempotency-Key, check which of these tasks the service has. Then decide what to do with each task: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
@@ -238,7 +238,7 @@ const voteRows = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes
   ["", wanted_votes > 0 && `${count(wanted_votes, "item")} ${plural(wanted_votes, "needs", "need")} another vote`],
   [
     "gold",
-    gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with the same number of votes each"}`,
+    gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes as other items"}`,
   ],
 ]
 
@@ -292,7 +292,7 @@ const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false =>
 }
 
 const whyLost = (reason: string): string => {
-  if (reason === "tie") return "tie (all votes are ties; or several completions are best, and --ties is drop)"
+  if (reason === "tie") return "tie (all votes are ties, or several completions are best and --ties drop is set)"
   if (reason === "no_pair") return "no pair (the best completion is blank, or equal to the others)"
   return reason.replaceAll("_", " ")
 }

@@ -7,7 +7,7 @@ export abstract class Text {
   abstract readonly value: string
   abstract readonly json: string
   readonly jsonBytes: Uint8Array | undefined = undefined
-  /** Set by the Parquet writer: `index` is the number of the text in its row group, which is `group`. */
+  /** The Parquet writer sets `group` to the row group, and `index` to the text's zero-based number in the group. */
   group: symbol | undefined = undefined
   index = 0
   abstract writeTo(buffer: Buffer, at: number): void

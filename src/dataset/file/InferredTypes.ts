@@ -1,8 +1,8 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
  * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails if a later row has another type,
- * or an object with a new member. Versions 4.7 and later accept new members if the column's first objects differ in
- * their members. Older versions refuse them, so they are misfits until `maxMembers` members are known.
+ * or an object with a new member. Exception: from version 4.7, if a column's first objects have different members,
+ * later ones may have new members. For older versions, `misfit` reports new members until it knows `maxMembers`.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
@@ -117,4 +117,4 @@ export const inOrder = (features: Features): ((row: Row, line: string) => string
 }
 
 export const expected =
-  "types and members that already occur in the first 10 MB of the file, from which `load_dataset` infers all types"
+  "only types and members that occur in the first 10 MB of the file (`load_dataset` infers all types from this part)"

@@ -1,4 +1,4 @@
-/** Moves up to 100 rows with new types to the start of the file, where `datasets` infers the types. */
+/** The library `datasets` infers types from the first rows. Up to 100 rows with other types are moved to the start. */
 import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 import * as InferredTypes from "./InferredTypes.ts"

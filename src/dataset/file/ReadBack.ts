@@ -53,7 +53,7 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
       }),
     ),
     Stream.flattenIterable,
-    // Without `rechunk`, a chunk is a whole row group, and each later step would keep one in memory.
+    // Each row group arrives as one chunk. Later steps keep a chunk in memory, so `rechunk` makes smaller ones.
     Stream.rechunk(rowsPerStep),
   )
   return { metadata, rows } satisfies ParquetFile

@@ -25,7 +25,7 @@ const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "text without white space at its start or end (many chat templates remove this white space, and axolotl would not find the text)"
   return dummy.includes(answer)
-    ? `text that is not a part of ${dummy} (axolotl adds this placeholder to the conversation, and would find the text there instead of in the completion)`
+    ? `text that does not occur in ${dummy} (axolotl writes this placeholder before the completion, searches for the completion's text, and would find the placeholder)`
     : undefined
 }
 
@@ -54,7 +54,7 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
           {
             field: `${side}.content`,
             expected:
-              "text that is not a part of common chat templates (axolotl searches the formatted conversation, and would find the text in the template instead of in the completion)",
+              "text that does not occur in common chat templates (axolotl searches the formatted conversation for the completion, and would find text of the template)",
             found: describeValue(content),
           },
         ]

@@ -24,7 +24,7 @@ export const commonBeginnings =
         field: "chosen",
         expected:
           "completions that differ in their first character (TRL's DPO and KTO trainers move a shared beginning to the prompt)",
-        found: `a shared beginning: TRL would shorten ${describeValue(chosen.slice(end))} to ${describeValue(chosen.slice(cut))}`,
+        found: `completions that begin with the same text: TRL would shorten ${describeValue(chosen.slice(end))} to ${describeValue(chosen.slice(cut))}`,
       },
     ]
   }

@@ -81,7 +81,7 @@ const oneAnswer = (messages: ReadonlyArray<Message>, field: string): Checked<Rea
     ? toMessages(messages, field)
     : refuse(
         field,
-        "one message after the tool results that `chosen` and `rejected` have in common",
+        "one message, not counting tool calls and results at the start that are equal in `chosen` and `rejected`",
         `${messages.length} messages`,
       )
 

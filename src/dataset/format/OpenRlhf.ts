@@ -1,8 +1,8 @@
 /**
  * OpenRLHF 0.10.2 and later (openrlhf/datasets/reward_dataset.py of 0.11.0). Without `--data.prompt_key prompt`,
- * OpenRLHF trains only on completions. OpenRLHF removes line feeds from the end of both sides, so a pair is omitted if
- * its sides differ only in these. If a chat template ends the prompt with `<think>` (DeepSeek), a completion that does
- * not begin with `<think>` loses its first characters.
+ * OpenRLHF trains only on completions. OpenRLHF removes line feeds from the end of `chosen` and `rejected`. Therefore,
+ * pairs are omitted if only these line feeds differ. Some chat templates (DeepSeek) end the prompt with `<think>`. In
+ * this case, OpenRLHF cuts off the first characters of a completion that does not begin with `<think>`.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -17,7 +17,7 @@ const withoutLineEnds = (text: string): string => text.replace(/\n+$/, "")
 export const openRlhf: TrainerFormat = {
   name: "openrlhf",
   isText: true,
-  description: "OpenRLHF, plain text (--data.prompt_key prompt): prompt, chosen, rejected, and margin",
+  description: "OpenRLHF, plain text: prompt, chosen, rejected, and margin; train with --data.prompt_key prompt",
   container: "jsonl",
   features: () => ({ prompt: "string", chosen: "string", rejected: "string", margin: "float64" }),
   encoder: rowPerPair((pair, options) => {
@@ -45,7 +45,7 @@ export const openRlhfConversational: TrainerFormat = {
   warnings: Cuts.thoughts,
   reads: ["tool_calls"],
   description:
-    "OpenRLHF, conversational (--data.apply_chat_template, --data.prompt_key prompt): messages in prompt, chosen, and rejected, and margin",
+    "OpenRLHF, conversational: prompt, chosen, and rejected (messages), and margin; train with --data.apply_chat_template and --data.prompt_key prompt",
   container: "jsonl",
   features: () => ({ prompt: messages, chosen: messages, rejected: messages, margin: "float64" }),
   encoder: rowPerPair((pair, options) =>

@@ -19,7 +19,7 @@ export interface FormatOptions {
   readonly tools?: boolean | undefined
 }
 
-/** Trainers fail at a null margin. With a negative margin, they tolerate a higher score for `rejected`. */
+/** Trainers fail on null. With a negative margin, they accept a higher score for `rejected` than for `chosen`. */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
@@ -62,7 +62,7 @@ export interface TrainerFormat {
 
 /** Encodes the pairs of one file, in order. The pairs of an item must be consecutive. */
 export interface Encoder {
-  /** Returns the rows that are complete after this pair. */
+  /** Returns the rows that can be written now. They may come from this pair or from earlier pairs. */
   readonly encode: (pair: PreferencePair) => ReadonlyArray<Encoded>
   /** Returns the remaining rows. Called once, after the last pair. */
   readonly end: () => ReadonlyArray<Encoded>

@@ -25,8 +25,8 @@ interface Completion {
 }
 
 /**
- * Writes a labeled row for each completion of an item. Omits pairs without two different, non-empty, well-formed texts.
- * `prepare` returns a function that makes a pair's rows.
+ * Writes one row with a label (good or bad) per completion of an item. Omits a pair if its completions are equal, or if
+ * a text is empty or not well-formed Unicode. `prepare` returns a function that makes the row of one completion.
  */
 export const rowPerCompletion =
   (prepare: (pair: PreferencePair, options: FormatOptions) => Checked<ToRow>): TrainerFormat["encoder"] =>
@@ -108,7 +108,7 @@ export const check = (
         ? [
             {
               field: columns.completion,
-              expected: "a new completion for this prompt (an earlier row has the same prompt, completion, and label)",
+              expected: "a completion that no earlier row has with this prompt and label",
               found: describeValue(JSON.stringify(completion)),
             },
           ]
@@ -117,7 +117,7 @@ export const check = (
         ? [
             {
               field: columns.label,
-              expected: `${describeValue(earlierLabel)}, the label of an earlier row with the same prompt and completion`,
+              expected: `${describeValue(earlierLabel)}, as in an earlier row with the same prompt and completion`,
               found: describeValue(label),
             },
           ]
@@ -127,7 +127,7 @@ export const check = (
             {
               field: columns.prompt,
               expected:
-                "a different prompt than in the previous row (KTO trainers also combine each prompt with the completion of the previous row, and this completion must not answer the prompt)",
+                "a different prompt than in the previous row (KTO trainers also combine this prompt with the previous row's completion, as an answer that does not fit the prompt)",
               found: "the same prompt",
             },
           ]

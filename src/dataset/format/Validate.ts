@@ -44,7 +44,7 @@ const rowCheck = (format: TrainerFormat) => {
     const field = text === "" ? undefined : misfit(row, text)
     return field === undefined
       ? []
-      : [{ field, expected: InferredTypes.expected, found: "a type or member that does not occur there" }]
+      : [{ field, expected: InferredTypes.expected, found: "a type or object member that first occurs later" }]
   }
   const acrossRows = format.acrossRows?.() ?? (() => [])
   return ({ row, text }: NumberedRow): ReadonlyArray<Graded> => {
@@ -91,7 +91,7 @@ const sameNumbers = (features: Features) => {
             {
               field,
               expected:
-                "a whole number, as in earlier rows (to allow fractions, write every whole number with a decimal point, such as 1.0)",
+                "a whole number, because earlier rows have whole numbers in this column (to use fractions, write whole numbers with a decimal point, such as 1.0)",
               found: describeValue(value),
             },
           ]

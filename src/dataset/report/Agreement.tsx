@@ -52,7 +52,7 @@ const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
 
       kappa === null
         ? "unknown"
-        : `${describeKappa(kappa)}; computed from ${plural(compared_items, "item")} with at least two votes, not counting ties. On an item with K different completions, two random votes agree with probability 1/K`,
+        : `${describeKappa(kappa)}; computed from ${plural(compared_items, "item")} with at least two votes that each prefer one completion. Kappa counts agreement beyond chance. By chance, two votes on K different completions agree with probability 1/K`,
     ],
     [
       "Krippendorff’s alpha",
@@ -104,7 +104,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
           <Figure
             plots={[
               {
-                title: "Share of an item’s votes for the chosen completion",
+                title: "Share of an item’s votes that prefer the chosen completion",
                 description: `Histogram of agreement; ${shareOf(agreement.unanimous, items)} of the items are unanimous.`,
                 draw: drawHistogram(agreement.agreement, {
                   unit: "share",

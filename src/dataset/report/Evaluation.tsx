@@ -43,15 +43,15 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
       />
       {votes !== null && (
         <p>
-          The scores agree with a randomly drawn vote with a probability of {interval(votes.scores)}. Two randomly drawn
-          votes agree with a probability of {interval(votes.people)}. Both are measured on{" "}
+          The scores and a random vote on the same pair agree with probability {interval(votes.scores)}. Two random
+          votes on the same pair agree with probability {interval(votes.people)}. These numbers come from{" "}
           {plural(votes.scores.items, "item")} with several votes.
         </p>
       )}
       {unknown_ties !== undefined && (
         <p class="muted small">
-          For {plural(unknown_ties, "pair")}, it is unknown how often votes agree, because the dataset lacks values in
-          the column decided_votes. Export the dataset again to add these values.
+          The scores were not compared with the votes on {plural(unknown_ties, "pair")}, because values in the column
+          decided_votes are missing. To add the missing values, export the dataset again.
         </p>
       )}
       <Table
@@ -66,10 +66,10 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
       />
       <p class="muted small">
         A random choice has an accuracy of 50%. Intervals are 95% Wilson intervals. If an item has several pairs, it
-        counts as one observation. The second table shows how probable it is that experts choose the completion with the
-        higher score. Predicted: the logistic function of the score difference. Observed: the share of the pairs in
-        which experts chose this completion. Log loss (0.693 for a random choice): {thousandths(calibration.log_loss)}.
-        Calibration error: {thousandths(calibration.error)}.
+        counts as one observation. The second table is about how often experts choose the completion with the higher
+        score. “Predicted” is the mean of the logistic function of the score difference. “Observed” is the share of
+        pairs whose chosen completion has the higher score. Log loss: {thousandths(calibration.log_loss)} (0.693 for a
+        random choice). Calibration error: {thousandths(calibration.error)}.
       </p>
     </Section>
   )

@@ -20,7 +20,7 @@ const lead = (gold: GoldReport): string => {
   const from = origin(gold)
   if (from === "") return "No item has a known answer, so the accuracy of the experts is unknown."
   if (gold.votes === 0 || gold.accuracy === null)
-    return `The accuracy of the experts is unknown: no vote on ${from} is for exactly one completion.`
+    return `The accuracy of the experts is unknown, because no expert chose a single best completion on ${from}.`
   return `${count(gold.right)} of ${plural(gold.votes, "vote")} on ${from} ${gold.right === 1 ? "was" : "were"} right (${share(gold.accuracy)}). Votes for several completions at once are not counted.`
 }
 
@@ -79,7 +79,7 @@ export const Gold = ({ report: { gold } }: { readonly report: QualityReport }) =
           plots={[
             { description: `Accuracy ${share(accuracy)}, interval ${interval}.`, draw: draw(accuracy, low, high) },
           ]}
-          caption={`Share of right votes: ${share(accuracy)}; the line is the 95% interval, ${interval} (Wilson).`}
+          caption={`The dot shows the share of right votes, ${share(accuracy)}. The bar shows its 95% interval, ${interval} (Wilson interval).`}
           label="Gold votes"
           columns={["Votes", "Right", "Accuracy", "95% interval"]}
           rows={[[count(gold.votes), count(gold.right), share(accuracy), interval]]}

@@ -149,17 +149,17 @@ const Accrual = ({ board: { accrual, top_two, votes } }: { readonly board: Board
         plots={plots}
         caption={
           <>
-            The charts show how often two votes on an item agree, and the win rates of models. Votes are added in the
-            order of the items. The horizontal axis shows how many votes a point is computed from. The band is the 95%
-            interval. Its width is proportional to 1/√votes: {count(next.votes)} more votes would reduce the width to{" "}
-            {share(next.factor)}, √({count(votes)} / {count(votes + next.votes)}).
+            The charts show how often two votes on an item agree, and the win rates of models. The horizontal axis is
+            the number of votes, which are added in the order of the items. The shaded area is the 95% interval. Its
+            width is proportional to 1/√votes. With {count(next.votes)} more votes, the width would be{" "}
+            {share(next.factor)} of the present width: √({count(votes)} / {count(votes + next.votes)}).
             {top_two !== null &&
               top_two.votes_needed !== null &&
               top_two.votes_needed > 0 &&
               ` About ${plural(top_two.votes_needed, "more vote")} would distinguish the first two models.`}
           </>
         }
-        label="Agreement and win rates: intervals now, and expected intervals with more votes"
+        label="95% intervals of agreement and win rates, now and with more votes"
         columns={[
           textColumn(<ScreenReaderText text="What is measured" />),
           "Now",

@@ -12,13 +12,13 @@ const lead = ({ cohens_d, share_longer }: Length): string => {
   if (share_longer === null) return "Length bias is unknown, because no pair has completions of different lengths."
   const effect =
     cohens_d === null ? "" : ` The difference is ${describeEffect(cohens_d)} (Cohen’s d ${decimal(cohens_d)}).`
-  return `The longer completion was chosen in ${share(share_longer)} of the pairs with different lengths (50% would mean no preference). The pairs of one item together count as one pair.${effect}`
+  return `The longer completion was chosen in ${share(share_longer)} of the pairs with different lengths (50% would mean no preference). If an item has k pairs, each of these pairs counts as 1/k.${effect}`
 }
 
 const items = (n: number): string =>
   Number.isInteger(n)
     ? plural(n, "item")
-    : `${decimal(n, 1)} items (if an item has k pairs, each of these pairs counts as 1/k of an item)`
+    : `${decimal(n, 1)} items (a fraction, because each of an item’s k pairs counts as 1/k)`
 
 const binColumns = (unit: string) => ["Characters", unit, "Share"]
 

@@ -40,10 +40,10 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
         ])}
       />
       <p class="muted small">
-        Only pairs with completions from two different models count. The columns Chosen and Rejected count pairs. The
-        share of pairs won is computed for each item of the model; the table shows the mean. The win rate in the
-        leaderboard is a different number, because it is computed from votes. If the best of k completions is paired
-        with each of the others, models that are equally good each have a share of 1/k.
+        The table includes only pairs with completions from two different models. Chosen and Rejected are numbers of
+        pairs. For each item, the share of pairs that the model won is computed. The last column is the mean of these
+        shares. If an item’s best completion is paired with the k − 1 other completions, equally good models have a
+        share of 1/k. The leaderboard has a different number, the win rate, which is computed from votes.
       </p>
     </Section>
   )

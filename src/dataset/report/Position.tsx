@@ -17,8 +17,8 @@ const lead = ({ first_half, known, p_value, second_half }: Position): string => 
   if (known === 0) return "Position bias is unknown, because the order in which completions were shown is unknown."
   const halves = first_half + second_half
   if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
-  const summary = `On ${shareOf(first_half, halves)} of ${plural(halves, "item")}, the completions shown first (the first half of the order) got more votes than those shown last (50% is expected)`
-  return `${summary}; ${describePValue(p_value)}. Each item counts for the half of the order that got more votes. If both halves got equally many votes, the item does not count.`
+  const summary = `On ${shareOf(first_half, halves)} of ${plural(halves, "item")}, the completions shown in the first half got more votes than the completions shown in the second half (50% is expected)`
+  return `${summary}; ${describePValue(p_value)}. Items on which both halves got equally many votes are not counted.`
 }
 
 const draw =

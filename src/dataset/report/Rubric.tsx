@@ -43,8 +43,8 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
       "Agreement on strength",
       mean(alpha),
       alpha === null
-        ? "unknown: no item has two votes for its best completion that give a strength, or all strengths are equal"
-        : "Krippendorff’s alpha for interval data; it compares the strengths of votes that chose the same completion",
+        ? "unknown, because no item has several strengths for its best completion, or because all strengths are equal"
+        : "Krippendorff’s alpha for numbers (interval data), computed from the votes for each item’s best completion",
     ],
     all_bad.answered > 0 && [
       "All completions bad",
@@ -146,8 +146,8 @@ const Strength = ({ strength }: { readonly strength: StrengthReport }) => {
             ])}
           />
           <p class="muted small">
-            The votes for an item’s best completion give strengths. The mean of these strengths is the item’s strength,
-            which the dataset contains. Normally, the strength is higher if all votes are for the same completion.
+            The strength of an item is the mean strength in the votes for its best completion. The dataset contains this
+            mean. A higher strength is expected if all votes are for the same completion.
           </p>
         </div>
       </div>
@@ -213,7 +213,7 @@ const Aspects = ({ aspects, of }: { readonly aspects: ReadonlyArray<AspectReport
             <>
               <span class="key chosen">Chosen</span> {mean(aspect.chosen.mean)},{" "}
               <span class="key rejected">rejected</span> {mean(aspect.rejected.mean)} on average. Bars: share of the
-              ratings of each side.
+              ratings, separately for chosen and rejected completions.
             </>
           ),
         })
@@ -233,7 +233,7 @@ const Edits = ({ change }: { readonly change: Distribution }) => (
       plots={[
         {
           title: "Change in length (edit minus completion)",
-          description: `Histogram of length changes by edits; the median is ${length(change.p50)} characters.`,
+          description: `Histogram of how much edits changed the length; the median is ${length(change.p50)} characters.`,
           draw: drawHistogram(change.histogram, {
             unit: "characters",
             label: "← shorter · longer →",
@@ -243,7 +243,7 @@ const Edits = ({ change }: { readonly change: Distribution }) => (
         },
       ]}
       caption={`How much edits changed the length of the best completion, in characters; on average ${(change.mean ?? 0) > 0 ? "+" : ""}${length(change.mean)}.${leftOut(change.histogram, "characters")}`}
-      label="Changes in length by edits"
+      label="Change in length (edit minus completion)"
       columns={["Characters", "Items", "Share"]}
       rows={rowsOf(change.histogram, "characters")}
     />

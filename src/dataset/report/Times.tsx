@@ -30,7 +30,7 @@ const Times = ({
         }),
       },
     ]}
-    caption={`Median ${seconds(times.p50)}; 95% within ${seconds(times.p95)}; at most ${seconds(times.max)}. ${plural(times.count, what)}.${leftOut(times.histogram, "seconds")}`}
+    caption={`${plural(times.count, what)}. The median time is ${seconds(times.p50)}, 95% of the times are at most ${seconds(times.p95)}, and the longest time is ${seconds(times.max)}.${leftOut(times.histogram, "seconds")}`}
     label={title}
     columns={["Time", "Number", "Share"]}
     rows={rowsOf(times.histogram, "seconds")}

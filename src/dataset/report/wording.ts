@@ -29,7 +29,7 @@ export const describePValue = (p: number): string => {
 }
 
 const reasons: Record<string, string> = {
-  further_vote: "further votes on the same items, or votes on gold items that a run had added",
+  further_vote: "with votes on an item that was read or added before",
   duplicate: "duplicates",
   reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",
@@ -47,7 +47,7 @@ const reasons: Record<string, string> = {
   failed: "failed at the service",
   invalid: "with an invalid result",
   withdrawn: "withdrawn at the service",
-  unanswered: "without an answer from any judge, and without a vote by a person",
+  unanswered: "that none of the permitted experts could judge",
   unusable: "with a recorded result that cannot be used",
   too_few_votes: "with too few votes",
   tie: "ties",
@@ -56,7 +56,7 @@ const reasons: Record<string, string> = {
   flagged: "flagged by an expert",
   no_rationale: "without a rationale",
   copied_rationale: "with a copied rationale",
-  against_votes: "with more votes against than for each possible pair",
+  against_votes: "whose votes mostly contradict every possible pair",
   no_pair: "whose best completion is blank, or equal to all other completions",
   near_duplicate: "near-duplicates",
   lone_surrogate: "with a lone surrogate, which files cannot represent",

@@ -20,7 +20,7 @@ export interface AuditVote {
   readonly expert: string | null
   readonly kind: string | null
   readonly tops: ReadonlyArray<number>
-  /** Position at which the choice was shown; null for a tie, or a text that was shown twice. */
+  /** Zero-based position at which the choice was shown. Null if the vote is a tie, or the text was shown twice. */
   readonly position: number | null
   readonly swap: Swap | undefined
   readonly cost: Cost.Decimal | undefined
@@ -90,7 +90,7 @@ export const of = (
   }
 }
 
-/** The texts with the most first choices. A vote for several texts is split among them. */
+/** Indices of the texts with the most votes. A vote that puts n texts first counts as 1/n for each of them. */
 export const majority = (ballots: ReadonlyArray<Pick<AuditVote, "tops">>): ReadonlyArray<number> =>
   leadersOf(ballots.map(({ tops }) => tops))
 

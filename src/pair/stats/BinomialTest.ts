@@ -15,7 +15,7 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
 }
 
-/** Needs fewer successes than expected. The search for the other tail starts at `otherTail`. */
+/** Call this only if `successes` is below the expected number. The upper tail begins at or above `otherTail`. */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
   let [low, high] = [otherTail, trials + 1]

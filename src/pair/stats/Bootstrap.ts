@@ -28,7 +28,7 @@ export const make = (length: number, resamples: number, seed: number) => {
   const samplers: Array<(counts: Uint32Array) => void> = []
   const finish: Array<() => void> = []
 
-  /** @param ranges for a value that is a mean: the lowest and the highest value that it can have */
+  /** @param ranges the lowest and the highest possible value, for each statistic that is a mean */
   const estimate = <Name extends string>(
     statistic: Statistic<Name>,
     items: number,
@@ -47,7 +47,7 @@ export const make = (length: number, resamples: number, seed: number) => {
         const [low, high] = [values.quantile(0.025)!, values.quantile(0.975)!]
         if (high - low > rounding) Object.assign(result, { low, high })
         else if (range !== undefined) {
-          // All of these items have the same value. But up to `unseenShare` of other items may have an extreme value.
+          // All sampled items have one value. A share of up to `unseenShare` of all items may have an extreme value.
           const unseenShare = Interval.wilsonInterval(0, items)!.high
           result.low = value - unseenShare * (value - range[0])
           result.high = value + unseenShare * (range[1] - value)

@@ -31,7 +31,7 @@ const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefor
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/** Weight of one vote: lower if the judges' votes tie. The weight is approximate for more than two completions. */
+/** The weight of a vote. If the judges tie, the vote for each tied choice weighs less. Exact for two completions. */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 const minGain = 1e-6

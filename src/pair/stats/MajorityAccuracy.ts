@@ -54,7 +54,7 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/** Probability that the right completion wins, if the wrong votes are spread at random over the wrong completions. */
+/** Probability that the right completion wins, if each wrong vote goes to a wrong completion chosen at random. */
 const winning = (rightCount: number, wrongCount: number, wrongCompletions: number): number => {
   if (rightCount === 0) return 0
   const term = (load: number) => wrongCompletions ** -load / factorial(load)

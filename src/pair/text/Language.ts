@@ -67,7 +67,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/** With at most this share of Han and kana, a text may be in another language and quote Chinese or Japanese. */
+/** Above this share of Han and kana, a text is Chinese or Japanese. A lower share may come from a quotation. */
 const minShareOfScript = 0.6
 
 const notWords =

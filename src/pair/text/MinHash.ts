@@ -1,7 +1,7 @@
 /**
  * Computes a text's MinHash signature: 112 bytes, the same on every machine. A shingle is a sequence of 5 UTF-16 code
- * units, or of 3 if the first is an ideograph, kana, or hangul. Each shingle's hash falls into one of 112 bins. The
- * least hash in a bin is hashed to one byte of the signature. The share of equal bytes in two signatures estimates the
+ * units, or of 3 if the first is an ideograph, kana, or hangul. A shingle's hash belongs to one of 112 bins. The least
+ * hash of each bin is reduced to one byte of the signature. The share of equal bytes in two signatures estimates the
  * Jaccard index J of their texts' shingles. Its standard deviation is at most √((J + ε)(1 − J) / 112), where ε = 1/255.
  * Sources: Li, Owen, and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017 (empty bins);
  * Li and König, 2010 (one byte per bin).

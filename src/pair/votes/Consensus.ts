@@ -24,7 +24,7 @@ export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
 /** One judgment of an item, with the votes that it combines. */
 export interface Consensus {
-  /** Based on the lead's judgment if a lead decided, otherwise on the first task's. Includes the flags of all tasks. */
+  /** Based on a lead's judgment, if any, otherwise on the item's first judgment. Has the flags of all judgments. */
   readonly judgment: Judgment
   /** The votes, at least one. */
   readonly votes: ReadonlyArray<ItemVote>

@@ -19,7 +19,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly expert: string | null
   /** The kind of the expert, if the service reports it. */
   readonly kind?: string
-  /** The index of the preferred completion. If several completions have its text, the index of the first of these. */
+  /** The index of the preferred completion. If several completions have the same text, their lowest index. */
   readonly choice: number
   /** The index of the completion that the expert chose. Present only if several completions have this text. */
   readonly chosenIndex?: number

@@ -1,9 +1,9 @@
 /**
- * Counts the votes of all judges on an item (its jury) as one vote, because language models often make the same errors.
- * Judges with the same choice form a party. The largest party decides. Among equally large parties, the most reliable
- * party decides. A jury's name lists its parties: in `jury [["a","b"],["c"]]`, judges a and b agree, and c does not.
- * All juries with the same name count as one expert. This expert's reliability is estimated from known answers and
- * people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
+ * The judges (language models) of an item are its jury. The jury has one vote, because judges often make the same
+ * errors. Judges with the same choice are a party. The largest party decides. If several parties are equally large, the
+ * most reliable of these parties decides. A jury's name lists its parties: in `jury [["a","b"],["c"]]`, judges a and b
+ * agree, and c does not. All juries with the same name count as one expert. This expert's reliability is estimated from
+ * known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
@@ -11,7 +11,7 @@ import { isDecided, type ItemVote } from "./ItemVotes.ts"
 export interface CountedVote {
   readonly expert: string | null
   readonly choice: number
-  /** `pattern` is the jury's name. `parties` counts the largest parties: above 1 if several are equally large. */
+  /** `pattern` is the jury's name. `parties` is the number of parties that are tied for the largest size, usually 1. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 
@@ -34,7 +34,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** Leaves out ties. If `jury` is true, replaces the judges' votes with one vote for each of the largest parties. */
+/** Leaves out ties. If `jury` is true, judges have no votes of their own: each largest party has one vote. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

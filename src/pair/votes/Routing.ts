@@ -1,10 +1,10 @@
 /**
- * Selects the items to send to people, the least certain first. Items have the same `pattern` if their judges agree and
- * disagree in the same way (`Jury`). Items with a known answer are never selected. If most judges make the same error
- * on an item, the item can look certain, and people may never see the item.
+ * Selects the items to send to people, the least certain first. Certainty is the probability that the best completion
+ * is right. If most judges make the same error, it may be too high, and people may not see the item. Items with a known
+ * answer are never selected. Items have the same `pattern` if their judges agree and disagree in the same way (`Jury`).
  * - Of n items with the same pattern, 3 √n are selected first. They show how reliable the judges are.
- * - After that, an item is selected if its certainty is below `bound`.
- * - An item with a person's vote is selected for another person if its certainty is below `confidence`.
+ * - After that, an item is selected if its certainty is below `bound` (`--people-when`).
+ * - An item that has a person's vote is selected again if its certainty is below `confidence`.
  */
 import * as NextVotes from "./NextVotes.ts"
 
@@ -18,7 +18,7 @@ interface Pattern {
   items: number
   /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** `measured`, plus the items that wait for a person, plus the items that `choose` has now selected. */
+  /** Number of items that `measured` counts, that wait for a person's vote, or that `choose` has just selected. */
   sampled: number
 }
 

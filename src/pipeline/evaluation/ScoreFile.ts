@@ -34,7 +34,7 @@ const sides = ["chosen", "rejected"] as const
 const namesOf = (side: (typeof sides)[number]) => [`${side}_score`, `score_${side}`, `scores_${side}`, `${side}_reward`]
 
 const expected =
-  "expected item_id with scores, item_id with completion_index and score, or chosen_score with rejected_score"
+  "expected item_id and scores; or item_id, completion_index, and score; or chosen_score and rejected_score"
 
 type Parsed =
   | { readonly itemId: string; readonly scores: ReadonlyArray<readonly [index: number, score: number]> }
@@ -126,7 +126,7 @@ export const read = Effect.fn("ScoreFile.read")(function* (
   if (inOrder.length > 0 && items.size > 0) return yield* failed("expected an item_id in all records or in none")
   if (inOrder.length > 0 && splits.length > 1) {
     const names = joinWords(splits.map(({ split }) => split))
-    const problem = `without item_id, the records must be in the order of the pairs of one split, but the dataset has the splits ${names}: set \`split\`, or add item_id, chosen_index, and rejected_index to the records`
+    const problem = `without item_id, the records must be in the order of the pairs of one split. The dataset has the splits ${names}: set \`split\`, or add item_id, chosen_index, and rejected_index to each record`
     return yield* failed(problem)
   }
   if (inOrder.length > 0 && inOrder.length !== pairs) {

@@ -123,8 +123,8 @@ const make = Effect.gen(function* () {
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash, name } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
-    // Without its entry in `accepted`, the token is refused, even if the database write below fails.
     const last_used_at = accepted.get(hash)?.lastUsedAt ?? null
+    // After this deletion, the token is refused, even if the database write below fails.
     accepted.delete(hash)
     yield* write(
       Effect.gen(function* () {

@@ -55,7 +55,7 @@ export const deskTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX replaced_vote_on_item ON replaced_vote (item_id)`,
 
-  // `base` is a hash of the organization's name and the original guidelines. `text` is without the fixed rubric.
+  // `base` is a hash of the organization's name and the original guidelines. `text` does not contain the rubric.
   `CREATE TABLE guidelines_version (
     base TEXT NOT NULL,
     version INTEGER NOT NULL,
@@ -79,8 +79,8 @@ export const deskTables: ReadonlyArray<string> = [
     pause_percent INTEGER,
     guidelines TEXT NOT NULL
   )`,
-  // Kind `item`: the person sees or has judged a gold item. Kinds `admit` and `requalify`: an operator's decision. Its
-  // `last_vote` is the latest vote number at this time. A person's rows before the last decision do not count.
+  // Kind `item`: a gold item that a person sees or has judged. Kinds `admit` and `requalify`: an operator's decision.
+  // `last_vote`: the highest vote number at the decision. Items before a person's last decision no longer count.
   `CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

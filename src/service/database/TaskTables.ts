@@ -1,7 +1,7 @@
 /**
  * The tables of tasks, items, votes, experts, and lanes. A lane is a part of the queue (`Lanes`). Large requests and
- * results have their own tables, so that frequent queries read less data. A person's search for work starts where
- * the last search ended: after the item `item_cursor`, and after the row `returned_cursor` of `returned_item`.
+ * results have their own tables, so that frequent queries read less data. `item_cursor` and `returned_cursor` are the
+ * last item and the last row of `returned_item` (items back in the queue) that a person's search for work has passed.
  */
 import type { SqlClient } from "effect/sql"
 
@@ -150,10 +150,10 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE organization = NEW.organization AND group_id = NEW.group_id;
   END`,
 
-  // `open` is the number of votes for which an expert is still needed, or 0 if the item is closed. `open` is the task's
-  // `votes_required` plus `extra_votes`, minus `votes`, minus `claimed` (the votes that automatic experts have begun),
-  // minus the active holds of people. A person judges several items with the same `content` only if `repeatable` is 1
-  // (gold items), or the service allows repeated votes.
+  // `open` is 0 if the item is closed. Otherwise, it is the number of votes for which an expert is still needed: the
+  // task's `votes_required` + `extra_votes` − `votes` − `claimed` − people's active holds. `claimed` is the number of
+  // votes that automatic experts have begun. A person judges several items with the same `content` only if `repeatable`
+  // is 1 (gold items), or the service allows repeated votes.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -168,9 +168,9 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
-  // Items that were skipped when a person asked for work, because this person had already seen equal items. Equal items
-  // have the same `content`. `items` is the number of equal items that the person had seen (`EqualItems`). If several
-  // people skipped the item, `items` is the smallest of their numbers.
+  // Items that a person did not get, because this person had already seen equal items (with the same `content`). The
+  // column `items` has the number of equal items that the person had seen. If several people did not get the item, the
+  // column has the smallest number.
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
   // `items` is the number of items with this content that the person has judged, holds, or has set aside.

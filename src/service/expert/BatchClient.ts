@@ -1,4 +1,4 @@
-/** Batches of an OpenAI-compatible endpoint. Unless `isRefused` is set, a failed request may have had an effect. */
+/** Batches of an OpenAI-compatible endpoint. A failed request may have been carried out, unless `isRefused` is set. */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import * as JudgeFailure from "./JudgeFailure.ts"

@@ -53,7 +53,7 @@ export const make = (
   const giveUp = (name: string, why: string) => {
     doubts.delete(name)
     return Effect.logWarning(
-      `${about(name)} is given up: ${why}. Its requests are sent again, and may be paid for twice`,
+      `${about(name)} is given up by the service: ${why}. The service sends the requests of this batch again, and they may be paid for twice`,
     )
   }
 
@@ -91,7 +91,7 @@ export const make = (
     return input_file
   })
 
-  /** Searches until the batch is found. If `mayRepeat` is true, returns none after the first answer without it. */
+  /** Searches until the batch is found. With `mayRepeat`, an answer without the batch ends the search with none. */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))

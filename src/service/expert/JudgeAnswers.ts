@@ -69,9 +69,8 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // `counted_for` is the item whose vote includes the cost of the answer. Null means that no judgment has used the
-      // answer yet. An empty string means that the judgment failed. The model's next vote, on any item, will then
-      // include the cost.
+      // `counted_for` is the item whose vote includes the cost of the answer. Null: no judgment has used the answer.
+      // Empty string: the judgment failed, and no vote includes the cost. The model's next vote, on any item, will.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -95,8 +94,9 @@ const migrations = {
         cost TEXT
       )`
       // Batches whose results are not recorded yet. `name` is also in the batch's metadata at the endpoint. `asked_at`
-      // is the time of the last request to create the batch. `gone_at` is the time since which the endpoint answers 404
-      // or 410 for it. A batch is in doubt if it has `asked_at` but no `id`, or if it has `gone_at`.
+      // is the time of the last request to create the batch. The response contains `id`. `gone_at` is the time when the
+      // endpoint began to answer 404 or 410 for the batch. With `gone_at`, or without `id` after `asked_at`, it is
+      // unknown whether the batch exists. Such a batch is in doubt.
       yield* sql`CREATE TABLE batch (
         name TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,

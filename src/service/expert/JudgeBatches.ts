@@ -1,8 +1,8 @@
 /**
  * Sends requests to a language model as batches. Each batch is recorded before its upload, so a restart after a crash
  * continues the batch. If the endpoint does not respond to the creation of a batch, the batch may exist. Its requests
- * are sent again only with the option `send-again`. A request with 3 unreadable results is not sent again. Files at the
- * endpoint are not deleted.
+ * are sent again only with the option `send-again`. A request is not sent again after 3 unreadable results. Files at
+ * the endpoint are not deleted.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -32,7 +32,7 @@ export interface BatchOptions {
 
 export const defaults = { linger: "10 seconds", pollInterval: "1 minute", maxRequests: 50_000 } as const
 
-/** Endpoints accept files of 200 MB. In UTF-8, a UTF-16 code unit takes at most 3 bytes. */
+/** In UTF-8, this number of UTF-16 code units takes at most 180 MB. Endpoints accept files of up to 200 MB. */
 const maxCharacters = 60_000_000
 const maxGathering = Duration.minutes(5)
 const nameBytes = 12
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
       const words =
         unreadable.length === 0
           ? ""
-          : `${count(unreadable.length, "result")} could not be read. A request with ${maxUnreadable} unreadable results is not sent again. `
+          : `${count(unreadable.length, "result")} could not be read. A request is not sent again after ${maxUnreadable} unreadable results. `
       yield* Effect.logWarning(
         `${about(name)} ended with ${count(answered.length, "answer")} to ${count(requests.length, "request")}. ${words}Requests without an answer are sent again, unless the model refused them`,
       )
@@ -162,7 +162,7 @@ export const make = Effect.fnUntraced(function* (
     const created = yield* Effect.result(creation)
     if (created._tag === "Success") return yield* collect(name, created.success, sendsAgain && gone_at !== null)
     const { fault, problem } = created.failure
-    // An upload fails with the fault `Question` if the batch is too large. Later batches get half as many requests.
+    // The fault is `Question` if the endpoint finds the batch too large. Later batches get half as many requests.
     if (fault === "Question") halve()
     yield* settle(
       name,

@@ -2,8 +2,8 @@
  * Sends requests to `POST {base URL}/chat/completions`, and follows no redirects. Callers that need the same answer
  * share one request. A stored answer (`JudgeAnswers`) needs no request. If one request of a judgment fails, the answers
  * to its other sent requests are stored. Failures and logs do not contain the key. A `JudgeError` is not retryable if
- * the question caused the failure. A timeout, a too long answer, or an unexplained refusal has an unknown cause. If the
- * endpoint has answered other questions, the question is assumed to be the cause, otherwise the endpoint.
+ * the question caused the failure. The cause of a timeout, a too long answer, or an unexplained refusal is unknown. The
+ * question is blamed if the endpoint has answered other questions. If not, the endpoint is blamed.
  */
 import {
   ByteSize,
@@ -73,7 +73,7 @@ export const makeJudgment: Effect.Effect<Judgment, never, Scope.Scope> = Effect.
 
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
-export const askAgain = `this answer is stored and will be used again; to get a new answer, add a member to the request, such as with --judge-body '{"seed": 1}'`
+export const askAgain = `this answer is stored and will be used again; to get a new answer, change the request, for example with --judge-body '{"seed": 1}'`
 
 const maxAnswerBytes = ByteSize.mebibytes(1)
 /** The longest pause that a call waits for. During a longer pause, calls fail, so that the caller can continue. */
@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* (
 
   const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string, judgment: Judgment) =>
     Effect.catchIf(
-      // If a batch of an earlier process has this request, the result of the batch is awaited, and nothing is sent.
+      // If an earlier process put this request into a batch, waits for the result of the batch, and sends nothing.
       Effect.suspend(() => batches?.pending(id) ?? attempt(messages, id, judgment)),
       ({ fault }) => fault === "Temperature" && mayDropTemperature,
       () => {

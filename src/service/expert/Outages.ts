@@ -74,7 +74,7 @@ export const make = () => {
             due.push(itemId)
           }
           if (!item.reported) nextDue = Math.min(nextDue, item.until)
-          // If no retry follows within an hour, drops the failure. Other experts have probably given enough votes.
+          // Forgets the failure if the expert is not asked again within an hour. The item probably has enough votes.
           if (item.reported && item.until + hours < now) failuresByExpert.delete(expert)
         }
         if (failuresByExpert.size === 0) items.delete(itemId)

@@ -74,8 +74,8 @@ const couldPass = (
   comparisons: ReadonlyArray<Comparison>,
 ): boolean => {
   if (rival === best) return false
-  // An inconsistent comparison gave 1 point to each completion. A win would have given `rival` 1 point more. A loss
-  // would have given `best` 1 point less.
+  // An inconsistent comparison gave 1 point to each of its completions. With another outcome, `rival` could have 1
+  // point more, and `best` could have 1 point less. `swing` is the sum of these points.
   const swing = comparisons
     .filter((comparison) => !isConsistent(comparison))
     .reduce((sum, comparison) => sum + (isOf(comparison, rival) ? 1 : 0) + (isOf(comparison, best) ? 1 : 0), 0)

@@ -25,7 +25,7 @@ export interface WorkforceOptions {
 const maxClaimed = 32
 /** Maximum number of claimed tasks if an expert needs time to answer. Only such experts have a `concurrency`. */
 const maxTasksOfSlow = 8
-/** An expert with a `concurrency` above this number sends batches. Its `concurrency` also limits the claimed items. */
+/** An expert with a higher `concurrency` sends batches. Its `concurrency` is also the limit on claimed items. */
 const maxUnbatchedConcurrency = 1_000
 
 const limitsOf = (experts: ReadonlyArray<Expert>) => {
@@ -106,7 +106,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, claim, say), (outcome) => {
         const silent = outcome.judged.answers.find(({ vote }) => Result.isFailure(vote))
-        // If only language models may vote, a prompt does not need the vote of a model that cannot answer.
+        // If only language models may vote, the prompt is complete without the vote of a model that has no answer.
         const isDone = voters === "judges" && silent !== undefined
         if (outcome.lacking > 0 && !isDone) {
           unanswered++

@@ -47,7 +47,7 @@ Characters in prompts, completions, and guidelines are counted as Unicode code p
 ${
   rateLimit === undefined
     ? "This service has no rate limit."
-    : `**Rate limit**: each token may send ${count(rateLimit.burst)} requests in a burst, and ${count(rateLimit.perSecond)} requests per second on average. Answers have two headers (draft-ietf-httpapi-ratelimit-headers). \`RateLimit-Policy: "default";q=${rateLimit.burst};w=…\` states the limit: a burst has at most \`q\` requests, and after a full burst, the next full burst is possible \`w\` seconds later. \`RateLimit: "default";r=…;t=…\` states what is left: you can send \`r\` requests now, and a full burst in \`t\` seconds. A request beyond the limit gets 429 \`too-many-requests\` with \`Retry-After\` in seconds.`
+    : `**Rate limit**: each token may send ${count(rateLimit.burst)} requests in a burst, and ${count(rateLimit.perSecond)} requests per second on average. Answers have two headers (draft-ietf-httpapi-ratelimit-headers). \`RateLimit-Policy: "default";q=${rateLimit.burst};w=…\` states the limit: you can send at most \`q\` requests in a burst, and another \`q\` requests \`w\` seconds later. \`RateLimit: "default";r=…;t=…\` states what is left: you can send \`r\` requests now. If you wait \`t\` seconds, you can send \`q\` requests. A request beyond the limit gets 429 \`too-many-requests\` with \`Retry-After\` in seconds.`
 }
 
 **Concurrent bodies**: the service reads request bodies of up to ${count(maxBodiesPerToken * limits.bodyBytes)} bytes in total per token at the same time. Further requests wait up to 15 seconds and then get 429 with \`Retry-After\`.

@@ -1,7 +1,7 @@
 /**
- * The address of the service, and checks of requests. A service on loopback accepts as `Host` only loopback names and
- * its public name, which prevents DNS rebinding. With a public URL, a request from a loopback or private address comes
- * from a proxy. The client's address is then the last address in `X-Forwarded-For`.
+ * The address of the service, and checks of requests. To prevent DNS rebinding, a service on loopback accepts no `Host`
+ * except loopback names and its public name. If there is a public URL, a request from a loopback or private address
+ * counts as a proxy's request, and its client is the last address in `X-Forwarded-For`.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     localNames.has(host.replace(/:\d+$/, "")) ||
     localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
 
-  /** A service on loopback, or without a public URL, also accepts an origin whose host equals the `Host` header. */
+  /** Accepts the public origin. On loopback or without a public URL, also accepts an origin with the host in `Host`. */
   const isOwnOrigin = (origin: string, host: string | undefined) => {
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false

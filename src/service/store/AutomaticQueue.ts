@@ -12,7 +12,7 @@ import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 
-/** The expert still has to check the tasks in `tasks`, and all open items with an id above `itemId`. */
+/** For this expert, `claim` must still search the tasks in `tasks`, and all open items with an id above `itemId`. */
 interface Cursor {
   itemId: number
   readonly tasks: Set<number>
@@ -341,7 +341,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
-    /** Waits for `wake`, `reconsider`, or `reconsiderAll`, unless one was called since the last `claim` began. */
+    /** Waits for `wake`, `reconsider`, or `reconsiderAll`. A call since the last `claim` began counts, too. */
     awaitWork: work.await,
     /** Announces a new task. Call it inside the `Database.write` that creates the task. */
     wake: Effect.asVoid(work.open),

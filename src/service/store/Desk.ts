@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
     now: number,
-    /** Set this if no votes and no decisions changed. `settle` then keeps the published result. */
+    /** Set this if only the number of required votes changed. `settle` then keeps the published result. */
     asksOnly = false,
   ) {
     const { seq, status } = task
@@ -378,7 +378,7 @@ const make = Effect.gen(function* () {
       }),
     )
     const move = (task: Voting.Task, itemIds: ReadonlyArray<number>) => {
-      // Does not restore a vote if the item needs no more votes, or if other experts are giving all missing votes now.
+      // A vote stays void if the item has enough votes, or if enough other experts are judging the item now.
       const mine = sql`voiding_id = ${voidingId} AND item_id IN (
         SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
           AND votes < ${task.votes_required} + extra_votes

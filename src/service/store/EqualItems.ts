@@ -75,7 +75,7 @@ export const make = Effect.gen(function* () {
       AND NOT EXISTS (${met("hold")} AND met.held_until IS NOT NULL)`
   }
 
-  /** Selects the people who may judge the item, and have seen equal items fewer than `times` times. */
+  /** The item waits for these people: they may judge it, and have seen equal items fewer than `times` times. */
   const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) =>
     sql`${eligible(["person"], row, lane)} AND ${timesSeen(sql.literal(`${row}.content`), sql`other.expert_no`)} < ${times}`
 

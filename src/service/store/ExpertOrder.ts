@@ -19,7 +19,7 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
     WHERE item.${itemsOf(sql, seq)} AND item.open > 0`
 }
 
-/** If items of the task equal older items, sets `has_equal_items` on the task and on the tasks of the oldest ones. */
+/** If an item equals an older item, sets `has_equal_items` on this task and on the task of the oldest equal item. */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (
       SELECT item_id, (SELECT MIN(other.item_id) FROM item AS other INDEXED BY item_of_content

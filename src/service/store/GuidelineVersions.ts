@@ -38,7 +38,7 @@ export const make = Effect.gen(function* () {
   const meet = (expertNo: number, { base, version }: Current) =>
     sql`INSERT OR IGNORE INTO guidelines_seen ${sql.insert({ expert_no: expertNo, base, version })}`
 
-  /** Returns the version that the person saw last. Undefined if the person saw the newest version, or none. */
+  /** If the person last saw an older version of the guidelines, returns this version. Otherwise, returns undefined. */
   const changedFor = Effect.fnUntraced(function* (expertNo: number, { base, sent, version }: Current) {
     if (version === 1) return undefined
     const [seen] = yield* sql<{ version: number; text: string | null }>`

@@ -30,7 +30,7 @@ export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vo
       WHERE ${itemsOf(sql, seq)} AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
       RETURNING item_id, open`
     yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
-    // For a `pending` task, `AutomaticQueue` does not read votes, `extra_votes`, or decisions: the task must have none.
+    // `AutomaticQueue` assumes that a `pending` task has no votes, `extra_votes`, or decisions. It does not read them.
     yield* sql`UPDATE task SET status = 'pending' WHERE seq = ${seq} AND votes_given = 0
       AND NOT EXISTS (SELECT 1 FROM item WHERE ${itemsOf(sql, seq)} AND extra_votes <> 0)
       AND NOT EXISTS (SELECT 1 FROM decision WHERE ${itemsOf(sql, seq)})`

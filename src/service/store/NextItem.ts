@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* ({
 
   const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
     const { item_cursor, lane, returned_cursor } = at
-    // First, search the returned items up to `item_cursor`. Then, search all items after `item_cursor`.
+    // First, search `returned_item` for items up to `item_cursor`. Then, search all items after `item_cursor`.
     const returned = yield* firstOpen(
       expertNo,
       sql`returned_item.n`,

@@ -39,7 +39,7 @@ const completeAfterGrace = Effect.fnUntraced(function* (voting: Voting.Voting) {
   const round = Effect.gen(function* () {
     yield* voting.completing.close
     yield* completeDue
-    // `close` may have come after a transaction opened the latch, but before it ended. `write` waits for its end.
+    // An unfinished transaction may have opened the latch before `close`. `write` waits until this transaction ends.
     const next = yield* write(voting.nextCompletion)
     if (next === undefined) return yield* voting.completing.await
     const wait = Math.min(next - (yield* Clock.currentTimeMillis), maxSleep)

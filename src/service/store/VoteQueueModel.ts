@@ -26,7 +26,7 @@ export interface ClaimRequest {
   readonly tasks: number
   /** Once this number of items is claimed, no further task is claimed. Default: no limit. */
   readonly items?: number
-  /** Claims only tasks created before this time (epoch milliseconds). */
+  /** Tasks created after this time (epoch milliseconds) are not claimed. */
   readonly createdBefore: number
   /** Whether the service can ask the expert now. A claim reserves votes for unavailable experts, too. */
   readonly isAvailable: (expert: string, itemId?: number) => boolean
@@ -64,11 +64,11 @@ export interface Claims {
   /** Tasks without a claimable item. `lacking` counts the open prompts on which none of the experts may vote. */
   readonly unanswered: ReadonlyArray<LackingTask>
   /**
-   * Tasks on which only judges may vote. Some prompts need more votes, but no judge can vote on them anymore. `claim`
-   * has closed these prompts. `lacking` is the number of closed prompts.
+   * Tasks on which only judges may vote, and in which `claim` has just closed prompts. A closed prompt needs more
+   * votes, but no judge can vote on the prompt anymore. `lacking` is the number of closed prompts.
    */
   readonly shortened: ReadonlyArray<LackingTask>
-  /** Set if no task can be claimed now. `createdAt`: creation time of the first task after `createdBefore`, if any. */
+  /** Present if no further task can be claimed now. `createdAt`: creation time of the next task, if there is one. */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 

@@ -1,8 +1,8 @@
 /**
- * Stores webhook messages and the outcomes of delivery attempts. If an operator reschedules a message during an attempt
- * that fails, the next attempt is at the operator's time. A message about a group that may still grow is delayed by
- * `quiet`. Until its first attempt, such a message can be withdrawn, or replaced by a newer message. Use effects named
- * `write…` inside `Database.write`.
+ * Stores webhook messages and the outcomes of delivery attempts. A message about a group that may still get tasks waits
+ * for the time `quiet`. Until the first attempt, the message can be withdrawn, or a newer message can replace it. An
+ * operator can reschedule a message during an attempt. If this attempt fails, the next one is at the operator's time.
+ * Use effects named `write…` inside `Database.write`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -27,7 +27,7 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /** Identifies the group. Absent if newer messages about the group must not replace this message. */
+  /** The key of the group if a newer message about the group may replace this message. Otherwise absent. */
   readonly gathering?: string | undefined
 }
 
@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* (
 
   const writeWithdrawn = (gathering: string) => sql`DELETE FROM webhook_message WHERE gathering = ${gathering}`
 
-  /** Sets `gathering` to null, so that no newer message replaces this one. Returns none if the message is not due. */
+  /** Makes the message final: no newer message can replace it any more. Returns none if the message is not due. */
   const writeSealed = Effect.fnUntraced(function* (sequence: number) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<Due>`

@@ -29,7 +29,7 @@ type Group = Arr.NonEmptyReadonlyArray<Part>
 /** The source text of a record. Its prompt and its completion are left out if they are long and were found. */
 interface Cut {
   readonly rest: string
-  /** For each text: the offset of the cut and the encoding, such as `120j` (`j`: JSON), or `-` if the text was kept. */
+  /** For each text: the offset of the cut and the encoding, such as `120j` (`j`: JSON); or `-` if nothing was cut. */
   readonly places: string
 }
 
@@ -153,7 +153,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none. Models are named after files if each file seems to come from one model. For this, at least 75% of the prompts with several completions must be in over half of the files, equally often in each of these. Here, ${even} of ${several} prompts do. To name the models, ` +
+    `Models: none. Models are named after files if each file seems to come from one model. For this, at least 75% of the prompts with several completions must meet two conditions: over half of the files contain the prompt, and all files that contain it do so equally often. Here, ${even} of ${several} prompts meet both. To name the models, ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }

@@ -49,7 +49,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly modelPath?: string | undefined
   /** The path of a prompt's list of models, which sorts the completions. Default: `models`, or `metadata.models`. */
   readonly modelsPath?: string | undefined
-  /** `reject` (default): a prompt needs one completion per file. `keep`: two are enough, unless the best is missing. */
+  /** `keep`: a prompt may lack completions if two exist and the best (`goldPath`) is not missing. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
@@ -132,8 +132,8 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  // `keep: *` keeps all fields except those passed to `Metadata.make`. The field `models` is not passed, so the
-  // metadata contains the models' names. They explain kept lists that have one value per model.
+  // With `keep: *`, the metadata contains all fields except the ones that are listed here. `models` is not listed: the
+  // models' names explain other lists in the metadata that have one value per model.
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

@@ -49,7 +49,7 @@ const goldIndexOf = (
 ): Result.Result<number, string> => {
   if (typeof answer === "number" && promptModels.models === undefined) {
     return Result.fail(
-      `expected a list of models at ${promptModels.name} for the index ${answer}, found none; add the list, or give the model's name instead of the index`,
+      `the index ${answer} refers to the prompt's list of models, but the prompt has no list at ${promptModels.name}; add the list, or give the model's name instead of the index`,
     )
   }
   const name = typeof answer === "string" ? answer : promptModels.models?.[answer]

@@ -216,7 +216,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** Directories are removed after this time without changes. Until then, another process may open its file there. */
+/** Directories unchanged for this time are removed. In a newer directory, a process may be about to create its file. */
 const staleAfterMillis = 60_000
 
 const removeStale = Effect.fnUntraced(

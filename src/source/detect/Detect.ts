@@ -125,7 +125,7 @@ const noCompletions = (
     )
   }
   const missing =
-    promptPath === undefined ? "no prompt and no completions" : `a prompt at "${promptPath}" and no completions`
+    promptPath === undefined ? "no prompt and no completions" : `a prompt at "${promptPath}", but no completions`
   const advice = {
     any: `${promptPath === undefined ? `${OptionText.of("prompt")} and ` : ""}${OptionText.of("completions")} (if the completions are in several columns, name the columns with ${CompletionFinder.eachCompletion}), ${orJoin}`,
     items: OptionText.of("completions"),
@@ -171,7 +171,7 @@ const promptOf = (
     prompt === undefined
       ? Result.fail(
           CompletionFinder.unequalSides(sample) ??
-            `found completions at ${completions.map((path) => `"${path}"`).join(", ")} and no prompt in ${shownMembers(sample)}: set ${OptionText.of("prompt")}${fixedWords(sample)}, ${orJoin}`,
+            `found completions at ${completions.map((path) => `"${path}"`).join(", ")}, but no prompt in ${shownMembers(sample)}: set ${OptionText.of("prompt")}${fixedWords(sample)}, ${orJoin}`,
         )
       : Result.succeed(prompt),
   )
@@ -183,7 +183,7 @@ const fixedWords = ({ members }: Sample.Sample): string => {
   const id = members.find(
     ({ plainName, values }) => values.some(KeyFinder.isKey) && keys.includes(plainName.replace(/^\W+/, "")),
   )
-  return ` (records without a prompt need a template: fixed text with a field, such as ${OptionText.set({ prompt: `Which is better? ({${id?.path ?? "FIELD"}})` })})`
+  return ` (if the records contain no prompt, set fixed text with a field in braces, such as ${OptionText.set({ prompt: `Which is better? ({${id?.path ?? "FIELD"}})` })})`
 }
 
 const items = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOptions, string> => {

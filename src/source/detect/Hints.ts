@@ -39,7 +39,7 @@ const misfit = (
     const [first, ...others] = rows.map((row) => layout.toRecord(row))
     return first !== undefined && Result.isFailure(first) && others.every(Result.isFailure)
       ? [
-          `the detected layout does not fit ${plural(rows.length, "the first record", `any of the first ${rows.length} records`)} (${first.failure.reason}): set ${OptionText.of("layout")} and ${OptionText.of("prompt")}, and either ${OptionText.of("completion")} or ${OptionText.of("completions")}`,
+          `the detected layout does not fit ${plural(rows.length, "the first record", `any of the first ${rows.length} records`)} (${first.failure.reason}). Set ${OptionText.of("layout")}, ${OptionText.of("prompt")}, and one of ${OptionText.of("completion")} and ${OptionText.of("completions")}`,
         ]
       : []
   }

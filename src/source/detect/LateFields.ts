@@ -59,7 +59,7 @@ export const of = (
       )
       const [name] = layoutChangingNames(lateNames, row)
       if (name !== undefined) {
-        const expected = `expected no value, because the layout was detected from the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}, and this field would change the layout`
+        const expected = `expected no value, because the field had none in the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}, and a value would change the detected layout`
         const advice = `set the paths explicitly (${OptionText.of("prompt")}, ${OptionText.of("system")}, ${OptionText.of("history")}, ${OptionText.of("completion")}, ${OptionText.of("completions")})`
         return reject(
           row.place,

@@ -48,7 +48,7 @@ export const prompt = (
   if (second === undefined) return withContext(first.path)
   const quoted = joinWords(texts.map(({ name }) => JSON.stringify(name)))
   return Result.fail(
-    `several fields might contain the prompt: ${quoted}; to show all of them to experts, set ${OptionText.of("prompt")} to a template such as '${UnusedContext.template(texts.map(({ name }) => name))}'; to leave a field out, name it in ${OptionText.of("ignore")}`,
+    `several fields might contain the prompt: ${quoted}. To show all these fields to experts, set ${OptionText.of("prompt")} to a template such as '${UnusedContext.template(texts.map(({ name }) => name))}'. To leave a field out, name the field in ${OptionText.of("ignore")}`,
   )
 }
 

@@ -46,7 +46,7 @@ export const split = (
   const prompt = first.slice(0, sharedCount)
   if (!Arr.isReadonlyArrayNonEmpty(prompt)) {
     return Result.fail(
-      `${names.join(", ")}: expected conversations with the same beginning, found different beginnings`,
+      `${names.join(", ")}: expected conversations that begin with the same messages (the prompt), found no common prompt`,
     )
   }
   const turns = all.map((messages) => Messages.toTurn(messages.slice(prompt.length)))

@@ -28,7 +28,7 @@ export interface RemoteFile {
   readonly url: string
   /** Computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
-  /** `conditional`: `If-Range` detects a changed file. `compared`: `ETag` does. `impossible`: files never change. */
+  /** Detects changes by `If-Range` (`conditional`) or `ETag` (`compared`). `impossible`: the file never changes. */
   readonly changes: "conditional" | "compared" | "impossible"
   readonly refusal: (answer: Answer) => SourceError | undefined
 }

@@ -128,7 +128,7 @@ const pieces = (
         isConnectionLost(error) && at > 0 && (!remote.hasRanges || at === expected)
           ? unreadable(
               remote.name,
-              `${error.problem}; the server cannot resume after ${at - start} bytes: try again, or download the file first`,
+              `${error.problem}; the server cannot continue this download, which stopped after ${at - start} bytes: try again, or download the file first`,
               error.cause,
             )
           : error,

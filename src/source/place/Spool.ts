@@ -28,7 +28,7 @@ const copyToFile = Effect.fnUntraced(function* (input: Input) {
     )
   const directory = yield* Effect.mapError(fs.makeTempDirectoryScoped({ prefix: "prefstream-spool-" }), toFailure)
   const file = yield* Effect.mapError(fs.open(`${directory}/input`, { flag: "w+", mode: 0o600 }), toFailure)
-  // The open file stays readable. No copy remains on the disk, even after a crash.
+  // After this removal, the open file stays readable, and no copy remains on the disk, even if the process crashes.
   yield* Effect.ignore(fs.remove(directory, { recursive: true }))
   yield* Stream.runForEach(input.bytes, (bytes) => Effect.mapError(file.writeAll(bytes), toFailure))
   const { size } = yield* Effect.mapError(file.stat, toFailure)

@@ -1,8 +1,8 @@
 /**
  * Reads a part of an item from a record. A field is a path (`turns[0].content`), a list (`answers[]`, which may be JSON
  * text), a member of each element of a list (`answers[].text`), or a template (`{instruction}\n\n{input}`). In a
- * template, `{{` and `}}` mean braces; `\n`, `\t`, and `\\` mean line feed, tab, and backslash. A paragraph whose
- * fields are all absent or blank is left out. The texts of a list are joined with empty lines.
+ * template, `{{` and `}}` mean braces; `\n`, `\t`, and `\\` mean line feed, tab, and backslash. A template omits
+ * each paragraph whose fields are all absent or blank. A template joins the texts of a list with empty lines.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"

@@ -15,7 +15,7 @@ export interface Row {
   readonly value: unknown
   /** Whether each cell is text, as in CSV. Lists, objects, and numbers are then texts, too. */
   readonly isTextual?: true | undefined
-  /** No text has a lone surrogate: the record was decoded from UTF-8 and has no escapes. */
+  /** True if no text can have a lone surrogate, because the record was decoded from UTF-8 and has no escapes. */
   readonly isWellFormed?: boolean | undefined
   readonly json?: string | undefined
   readonly plain?: PlainItem | undefined

@@ -119,7 +119,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return place < item.completions.length
       ? Result.succeed({ choice: place })
       : Result.fail(
-          `${OptionText.of("choiceMap")} gives ${describeValue(value)} the meaning ${meaning}, but the record has only ${item.completions.length} completions: correct the meaning or the record`,
+          `${OptionText.of("choiceMap")} gives ${describeValue(value)} the meaning ${meaning}, but the record has only ${item.completions.length} completions: correct ${OptionText.of("choiceMap")}, or correct the record`,
         )
   }
 
@@ -131,7 +131,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `the record has only ${completions.length} of the ${labels?.length} completions, so a choice must be the text of a completion or the name of its model, not a position or a column: found ${describeValue(value)}`,
+          `the record has only ${completions.length} of the ${labels?.length} completions, so positions and columns do not identify a completion: expected the text of a completion or the name of its model, found ${describeValue(value)}`,
         )
   }
 
@@ -226,7 +226,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    // The cells without a 1 must be all 0 or all empty. In a row of zeros, an empty cell may be a missing 1.
+    // Besides the 1, cells must be all 0 or all empty. If some are 0, an empty cell is a missing value (perhaps a 1).
     const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(

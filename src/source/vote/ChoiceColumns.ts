@@ -1,4 +1,4 @@
-/** Finds columns that together contain a choice. Scores and ranks are only suggested: a high number may be bad. */
+/** Finds columns that contain a choice as 0 and 1. For other columns, such as scores, only suggests options to set. */
 import * as OptionText from "../../io/OptionText.ts"
 import { isObject, joinWords, memberOf, plural } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"

@@ -1,7 +1,7 @@
 /**
  * Gives meanings to the values of a choice, such as `0=first,1=second,2=tie`. The entry `=none` means that an empty
- * value is not a vote. An entry can also have a comparison, such as `>0.5=second`. Entries for exact values come first.
- * If several comparisons are true for the value, the first of these gives the meaning.
+ * value is not a vote. An entry can also have a comparison, such as `>0.5=second`. An entry for the exact value has
+ * priority over comparisons. Of several comparisons that match, the first in the map has priority.
  */
 import { Result } from "effect"
 import { isEmpty } from "../../io/Values.ts"

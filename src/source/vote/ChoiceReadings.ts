@@ -115,7 +115,7 @@ export const decide = (
   const [first] = distinctReadings
   if (first === undefined) {
     return Result.fail(
-      `${describeField(counted)} ${joinWords(listValues(numbers))}, but the ${completions} completions do not have these numbers. If another field has the choice, set ${OptionText.of("choice")} to that field. Otherwise, set ${OptionText.of("choiceAs")}, or give each number a meaning with ${OptionText.set({ choiceMap: example(numbers.toSorted((a, b) => a - b)) })}`,
+      `${describeField(counted)} ${joinWords(listValues(numbers))}, but these are not the numbers of the ${completions} completions. If the choice is in another field, set ${OptionText.of("choice")} to that field. If it is in this field, set ${OptionText.of("choiceAs")}, or give each number a meaning: ${OptionText.set({ choiceMap: example(numbers.toSorted((a, b) => a - b)) })}`,
     )
   }
   return isAll && distinctReadings.length === 1
@@ -215,7 +215,7 @@ const ask = (
     )
   return Result.fail(
     [
-      `${describeField(choices)} ${joinWords(listValues(values))}, which can have several meanings. Two records:`,
+      `${describeField(choices)} ${joinWords(listValues(values))}, but the meaning of these values is unclear. Two records as examples:`,
       ...first.map((one, i) => `  ${places[i]}: ${recordOf(one, labels)}`),
       `Set the option that gives the correct results for these records. If no option does, set ${OptionText.of("choiceMap")} to the meaning of each value. Options and their results:`,
       ...readings.map((reading) => {

@@ -23,7 +23,7 @@ export const decode = (
     rationale: "text or null",
     by: "text or null",
     at: "a time as text or number, or null",
-    is_service: "true, false, or nothing",
+    is_service: "true or false (or no such member)",
   }
   const isWrong = (name: (typeof names)[number]) =>
     (name !== "is_service" || Object.hasOwn(value, name)) && !Schema.is(Decision.fields[name])(value[name])

@@ -7,7 +7,7 @@ import type { VoteFields } from "./VoteFields.ts"
 const readingNames: { readonly [kind in Choice.ChoiceKind]: string } = {
   index: "numbers from 0",
   number: "numbers from 1, with 0 for a tie",
-  scale: "a scale, with 0 for a tie",
+  scale: "a number: below 0 for the first completion, above 0 for the second, 0 for a tie",
   text: "the completion's text",
   name: "by name",
   scores: "scores, the highest is the best",

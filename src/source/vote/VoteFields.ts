@@ -240,7 +240,7 @@ export const reader = (
       const values = Field.fromText(rawVote.choice)
       const hint =
         fields.isPerCompletion && Array.isArray(values) && values.length !== completions.length
-          ? `; if one element of the list is the choice, set ${OptionText.set({ choice: fields.choices[0]!.nameAt(0) })}, and omit ${OptionText.of("choiceAs")}`
+          ? `; if the choice is a single element of the list, such as the first, set ${OptionText.set({ choice: fields.choices[0]!.nameAt(0) })}, and omit ${OptionText.of("choiceAs")}`
           : ""
       const chosen = yield* Result.mapError(choiceResult, (reason) => `${rawVote.name}: ${reason}${hint}`)
       if (chosen === undefined) return undefined

@@ -60,7 +60,7 @@ const oddLabel = (
   const [first] = wrong
   return first === undefined || wrong.length * 2 >= records.length
     ? ""
-    : ` (not used as gold answers, because ${describeValue(first.value)} is not the name of a completion: ${Origin.describe(originOf(first.row.place))})`
+    : ` (these votes are not used as gold answers, because ${describeValue(first.value)} is not the name of a completion: ${Origin.describe(originOf(first.row.place))})`
 }
 
 export const ofLabels = (rows: ReadonlyArray<Row>): string | undefined => {

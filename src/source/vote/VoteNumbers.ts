@@ -16,4 +16,4 @@ export const find = ({ members, records }: Pick<Sample.Sample, "members" | "reco
 }
 
 export const problem =
-  'found no choices: the column "chosen_index" is missing, and the column "vote" has no choices, but numbers (1, 2, …) of votes, as in tables of prefstream export-votes'
+  'found no choices: the column "chosen_index" is missing, and the column "vote" only numbers the votes on an item (1, 2, …), as in tables of prefstream export-votes'

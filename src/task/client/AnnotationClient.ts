@@ -23,11 +23,11 @@ export interface Sending<E> {
   readonly isDoubtful: boolean
   /** Claims the task in the ledger. Runs before a request for an unclaimed task. If `claim` fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Extends the claim. Runs before a retry for a claimed task. If `beforeRetry` fails, nothing is sent. */
+  /** Extends the claim on the task. Runs before a retry for a claimed task. If `beforeRetry` fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt without a usable response if the service may have created the task. */
   readonly doubt: Effect.Effect<unknown>
-  /** Gives up the claim before a wait. Runs if no task was created, and the service ignores idempotency keys. */
+  /** Gives up the claim before a retry's wait, if no task was created and the service ignores idempotency keys. */
   readonly release: Effect.Effect<unknown, E>
 }
 
@@ -80,7 +80,7 @@ const make = Effect.fnUntraced(function* <R>(
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (recentTasks.size + 1)
     const [id, task] = turn === recentTasks.size ? [madeUpId, madeUpTask] : recentTasks.entries().next().value!
-    // The task moves to the end of `recentTasks`, and the next probes poll other tasks first.
+    // The next probe should poll another task. This task therefore moves to the end of `recentTasks`.
     if (recentTasks.delete(id)) recentTasks.set(id, task)
     return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })

@@ -140,7 +140,7 @@ export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
 /** For requests without effects, such as a `GET`. If no response arrived, sets `maybeDone` to false. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // An error status may concern only this task. With `maybeDone: false`, the failure would stop the whole run.
+  // A failure with a status stays unchanged. It may concern only this task, but `maybeDone: false` would stop the run.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
@@ -186,7 +186,7 @@ export const refusal = (
       return new TooLarge({ detail })
     case "rejected":
       return new Refused({ status, detail })
-    // If the service honors idempotency keys, a conflict may be temporary: the first request may still be in progress.
+    // If the service honors idempotency keys, it may still be processing an earlier attempt. A later retry may succeed.
     case "conflict":
       if (onNotFound === "task" || idempotencyKey === "honored") break
       return new Refused({ status, detail })
@@ -239,7 +239,7 @@ const Problem = Schema.Struct({
 
 /** The reason that a response gives, often in the format of RFC 9457. Default: the start of the body. */
 const problemDetail = (body: string): string => {
-  // The command line would read a word in backticks as the name of an option, and replace it with a flag.
+  // The command line replaces option names in backticks with flags. The service's words must not be replaced.
   const text = body.replaceAll("`", "'")
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)

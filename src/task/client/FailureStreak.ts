@@ -7,7 +7,7 @@ import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./Annotatio
 
 const maxLostInARow = 5
 
-/** If the service refuses this many tasks before it accepts one, the run fails. Each half of a split task counts. */
+/** The run fails after this many refusals if no task was accepted. A task that was split in two can count twice. */
 const maxFirstRefusals = 20
 
 /** If the service returns the same id for this many tasks, the value is probably not an id. */
@@ -15,7 +15,7 @@ const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>
 
-/** `lost`, `refused`, and `sharedTaskId` each count a failed task. If the run must end, they return its failure. */
+/** Call `lost`, `refused`, or `sharedTaskId` for a failed task. If the run must end, they return the run's failure. */
 export const make = (baseUrl: string) => {
   let accepted = 0
   let hasEnded = false
@@ -28,7 +28,7 @@ export const make = (baseUrl: string) => {
   }
   const failure = (reason: AnnotationClientError["reason"]) => ending(new AnnotationClientError({ baseUrl, reason }))
   return {
-    /** True after failures have ended a run, until the service accepts a task. */
+    /** Whether failures have ended a run, and the service has not accepted a task since then. */
     hasEnded: (): boolean => hasEnded,
     count: (): number => accepted,
     /** Call this when the service has accepted a task and returned a unique id. */

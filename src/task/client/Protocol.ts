@@ -1,8 +1,8 @@
 /**
  * The protocol of a service that does not follow the contract: your program sends the requests of `create` and `poll`.
  * A write is a request other than `GET`, `HEAD`, or `OPTIONS`. If the outcome of a write is unknown, and the service
- * ignores idempotency keys, the call sends no further write. Requests that your program sends without the clients of
- * `Call` have no timeout and no rate limit.
+ * ignores idempotency keys, this `create` or `poll` sends no further write. Requests that do not use the HTTP clients
+ * in `Call` have no timeout and no rate limit.
  */
 import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -35,10 +35,10 @@ export interface Call {
    * If the first request of a `create` or `poll` fails temporarily, prefstream may call the function again. If a later
    * request fails temporarily, prefstream repeats this request for at most `patience`.
    *
-   * A write is a request other than `GET`, `HEAD`, or `OPTIONS`. After a timeout, a broken connection, or a 5xx, the
-   * service may have carried out the write. This call of `create` or `poll` does not repeat the write, and fails.
-   * If the service honors idempotency keys, prefstream may call `create` or `poll` again with the same keys. Otherwise,
-   * the task becomes `in_doubt`.
+   * Writes are an exception: requests other than `GET`, `HEAD`, or `OPTIONS`. After a timeout, a broken connection, or
+   * a 5xx, the service may have processed the write. This call does not repeat the write, and the function fails. If
+   * the service honors idempotency keys, prefstream may call the function again with the same keys. Otherwise, the
+   * task becomes `in_doubt`.
    */
   readonly http: Http
   /** Like `http`, for idempotent writes: if a response is lost, the request is repeated up to `retries` times. */
@@ -152,7 +152,7 @@ export const make = Effect.fnUntraced(function* (
               }),
             permit,
           ).pipe(
-            // If the program interrupts a write, the service may still carry the write out.
+            // If your program interrupts a write request, the service may still process the request.
             isWrite
               ? Effect.onInterrupt(() =>
                   Effect.sync(() => {
@@ -179,7 +179,7 @@ export const make = Effect.fnUntraced(function* (
           const isLost = maybeDone(failure)
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // If the call's first request failed without effect, `AnnotationClient` repeats the whole call.
+          // If the first request failed and changed nothing, `AnnotationClient` calls `create` or `poll` again.
           if (wasFirst && losses === 0 && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false
@@ -195,7 +195,7 @@ export const make = Effect.fnUntraced(function* (
         const response = yield* Effect.mapError(persist(attempted, again), (failure) =>
           isWrite || hasWritten || lost !== undefined ? failure : withoutDoubt(failure),
         )
-        // A repeatable write has succeeded. Its unanswered attempts no longer matter, so other writes may follow.
+        // A lost write blocks further writes. If a repeatable write succeeds after lost attempts, this block ends.
         if (isRepeatable && lost === ownLoss) lost = undefined
         return response
       })

@@ -195,7 +195,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so it is unknown whether the service honors Idempotency-Key. A task whose request gets no answer is not sent again: it stays in doubt until you decide with prefstream resolve. If you know that the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`. prefstream then repeats requests without an answer, with the same key`,
+      `${identity}: openapi.json could not be read (${unread}), so it is unknown whether the service honors Idempotency-Key. If the service does not answer the request for a new task, prefstream does not repeat the request. The task stays in doubt until you decide with prefstream resolve. If you know that the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`. prefstream then repeats the request with the same key`,
     )
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {
@@ -205,7 +205,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   }
   if (profile.idempotencyKey === "declared" && published.idempotencyKey === "honored") {
     yield* Effect.logDebug(
-      `The service's openapi.json declares Idempotency-Key. If a request may have created a task but got no usable response, prefstream sends the request again with the same key. To send no such request again, and mark the task as in doubt, set \`idempotencyKey: "ignored"\``,
+      `The service's openapi.json declares Idempotency-Key. If a request may have created a task but got no usable response, prefstream sends the request again with the same key. To mark the task as in doubt instead, set \`idempotencyKey: "ignored"\``,
     )
   }
   const completed: ServiceSettings = {

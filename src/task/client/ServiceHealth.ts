@@ -2,7 +2,7 @@
  * Decides whether the service is up. After `downAfter` consecutive failures, all requests wait. Probes then poll one
  * task at a time, every 1 to 30 seconds, or later if `Retry-After` asks for this. After `patience`, the waiting
  * requests fail with `Down`. Some probes poll an id that does not exist. Even a healthy service may answer such a probe
- * with status 500. This response proves nothing. Waiting requests are then sent as a test: one at a time, polls first.
+ * with status 500. After such a response, the waiting requests are sent as a test: one at a time, polls first.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* (
       const pauseMillis = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + pauseMillis > deadline
       if (isOver) {
-        // Waits for a request. If none came within `maxWait`, the service may be up again, so a probe follows.
+        // Waits for a request. After `maxWait` or longer, the service may be up again, and another probe is sent.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function* (
       }
       last = outcome.failure
       probes++
-      // If the service ignores idempotency keys, only a poll is safe: a failed `create` may leave a task `in_doubt`.
+      // Without idempotency keys, only a poll may test the service: a `create` that fails may leave a task `in_doubt`.
       const mayTry = profile.idempotencyKey === "honored" || throttle.isPollWaiting()
       if (probe.isMadeUp && isInconclusive(last) && !isOver && mayTry) {
         isDown = false

@@ -34,7 +34,7 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** After a delay, requests are sent without the usual gaps, to make up for at most this many milliseconds. */
+/** If requests are sent late, the next ones follow faster, to make up for at most this many milliseconds. */
 const catchUp = 100
 const takeAhead = 50
 const maxSlotDelay = 40
@@ -43,13 +43,13 @@ const maxLateness = 150
 /** Milliseconds added to the rate limit's window, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** The rate of all workers together. Because requests can arrive late, it must be lower than `requestsPerSecond`. */
+/** The send rate of all workers together: below `requestsPerSecond`, because requests can arrive late. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** How long a waiting request with `isNextStep` cannot be interrupted. The default `grace` of a run is longer. */
+/** How long a request with `isNextStep` waits before it can be interrupted. A run's default `grace` is longer. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -72,7 +72,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /** An upper bound for the time at which each recent request reaches the service. A response lowers the bound. */
+  /** For each recent request, the latest time at which it may reach the service. The response can lower this time. */
   const latestArrivals = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * latestArrivals.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -235,9 +235,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * @param isNextStep whether an earlier request of the same call may have created something. Without this request, the
-   * task may stay in doubt. This request therefore goes before other waiting requests. During the first `maxStepWait`
-   * of the wait, this request cannot be interrupted
+   * @param isNextStep whether an earlier request of the same call may have created something. If this request were not
+   * sent, the task could stay in doubt. The request therefore goes before other waiting requests. While the request
+   * waits, it cannot be interrupted during the first `maxStepWait`
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -287,7 +287,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = latestArrivals[place]!
         const millis = now - (latest - maxLateness)
         minAnswerMillis = Math.min(minAnswerMillis, millis)
-        // The first requests take longer, because they open connections. `minAnswerMillis` is not used for them.
+        // The first requests open connections, and take longer. `minAnswerMillis` cannot estimate their arrival.
         latestArrivals[place] = Math.min(latest, permit.ordinal > latestArrivals.length ? now - minAnswerMillis : now)
         changed.openUnsafe()
       }),
@@ -333,7 +333,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** Ends `hold`. If `carefully` is true, requests are sent one at a time until one succeeds. Polls go first. */
+    /** Ends `hold`. If `carefully` is true, sends a poll first if any, and one request at a time until one succeeds. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

@@ -55,7 +55,7 @@ export interface LedgerSharingOptions {
 
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
-/** New items change pages everywhere in the item index. With a small cache, SQLite would write each page many times. */
+/** New items change database pages all over the item index. A small cache would make SQLite write each page often. */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
   walBytes: 64 * 1024 * 1024,

@@ -61,7 +61,7 @@ export const identifyReordered = (item: BatchItem): BatchItem => ({
 export const conflict = ({ item, origin }: BatchItem): Reject => ({
   ...origin,
   code: "conflicting_id",
-  reason: `id: expected a unique id, found ${JSON.stringify(item.id)}, which is also the id of an earlier record with different content. If the field of this id does not identify items, set \`id\` to another field, or list the field in \`ignore\``,
+  reason: `id: expected a unique id, found ${JSON.stringify(item.id)}, which is also the id of an earlier record with different content. If the input field that contains this id does not identify items, set \`id\` to the name of another field, or list this field in \`ignore\``,
   raw: toJson(item),
 })
 

@@ -24,8 +24,8 @@ export interface DeliveryOptions {
   /** Paths of task ids in the payload. A protocol's `taskIdsOf` replaces them. Default: `ServiceSettings.webhook`. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
   /**
-   * Where the delivery's id is, if the scheme signs no id: in a header, or at a path of the payload (`event.id`).
-   * Default: the header in the scheme's setting `id`.
+   * Where to find the delivery's id, unless the scheme signs a header with the id: in an unsigned header, or at a path
+   * of the payload, such as `event.id`. Default: the header that the scheme's setting `id` names.
    */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
 }

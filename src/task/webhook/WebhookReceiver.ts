@@ -26,7 +26,7 @@ export type ListenOptions = RouteOptions & {
   readonly port?: number | undefined
   /** Called with the URL that receives webhooks. Default: logs it. */
   readonly onListening?: ((url: string) => Effect.Effect<void>) | undefined
-  /** Called with the path of each `POST` to a path other than `path`. Default: logs each path once. */
+  /** Called for each `POST` request to a wrong path, with this path. Default: logs each wrong path once. */
   readonly onOtherPath?: ((path: string) => Effect.Effect<void>) | undefined
 }
 

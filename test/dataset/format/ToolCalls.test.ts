@@ -157,7 +157,7 @@ describe("a side of openai-preference", () => {
       const [omission] = encode("openai-preference", [several(chosen, rejected)]).omitted
       assert.strictEqual(
         `${omission?.field}: ${omission?.reason}`,
-        `${side}: expected one message after the tool results that \`chosen\` and \`rejected\` have in common, found ${count} messages`,
+        `${side}: expected one message, not counting tool calls and results at the start that are equal in \`chosen\` and \`rejected\`, found ${count} messages`,
       )
     },
   )

@@ -85,7 +85,7 @@ describe("refused with its reason", () => {
     [
       "axolotl-chat-template",
       { chosen: "a" },
-      'chosen: expected text that is not a part of [[dummy_message]] (axolotl adds this placeholder to the conversation, and would find the text there instead of in the completion), found "a"',
+      'chosen: expected text that does not occur in [[dummy_message]] (axolotl writes this placeholder before the completion, searches for the completion\'s text, and would find the placeholder), found "a"',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Partial<PreferencePair>, string]>)(
     "%s: %j",
@@ -121,7 +121,7 @@ const transcript = (answer: string, prompt = "q") => `\n\nHuman: ${prompt}\n\nAs
 const sameText = (text: string) => `1: rejected: expected a text that differs from \`chosen\`, found "${text}"`
 const stray = (field: string, value: string) => `${field}: expected no field with this name, found ${value}`
 const cutTo = (text: string, rest: string) =>
-  `1: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers move a shared beginning to the prompt), found a shared beginning: TRL would shorten "${text}" to "${rest}" warning`
+  `1: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers move a shared beginning to the prompt), found completions that begin with the same text: TRL would shorten "${text}" to "${rest}" warning`
 const thought = (field: string, text: string) =>
   `1: ${field}: expected an answer without </think> (many chat templates remove all text up to </think>), found "${text}" warning`
 
@@ -182,7 +182,7 @@ describe("found in a file", () => {
         row("q", "a", "b", { margin: 0.5 }),
       ],
       [
-        "3: margin: expected a whole number, as in earlier rows (to allow fractions, write every whole number with a decimal point, such as 1.0), found 0.5",
+        "3: margin: expected a whole number, because earlier rows have whole numbers in this column (to use fractions, write whole numbers with a decimal point, such as 1.0), found 0.5",
       ],
     ],
     [
@@ -233,7 +233,7 @@ describe("found in a file", () => {
       "an answer that Llama's template has before it",
       [{ messages: [q], ...sides(message("assistant", "2024"), message("assistant", "1970 was the year")) }],
       [
-        '1: chosen.content: expected text that is not a part of common chat templates (axolotl searches the formatted conversation, and would find the text in the template instead of in the completion), found "2024" warning',
+        '1: chosen.content: expected text that does not occur in common chat templates (axolotl searches the formatted conversation for the completion, and would find text of the template), found "2024" warning',
       ],
     ],
     [
@@ -283,9 +283,9 @@ describe("found in a file", () => {
         completion("p", "b", false),
       ],
       [
-        '3: completion: expected a new completion for this prompt (an earlier row has the same prompt, completion, and label), found "\\"a\\"" warning',
-        "4: label: expected true, the label of an earlier row with the same prompt and completion, found false warning",
-        "5: prompt: expected a different prompt than in the previous row (KTO trainers also combine each prompt with the completion of the previous row, and this completion must not answer the prompt), found the same prompt warning",
+        '3: completion: expected a completion that no earlier row has with this prompt and label, found "\\"a\\"" warning',
+        "4: label: expected true, as in an earlier row with the same prompt and completion, found false warning",
+        "5: prompt: expected a different prompt than in the previous row (KTO trainers also combine this prompt with the previous row's completion, as an answer that does not fit the prompt), found the same prompt warning",
       ],
     ],
     [

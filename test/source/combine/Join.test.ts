@@ -272,7 +272,7 @@ describe("join", () => {
       "p:1 item 1",
       `p:2 ${noRow("2")} b.jsonl, c.jsonl; at least two completions are needed`,
       "p:3 item 3",
-      "p:4 invalid_shape gold: expected a list of models at models for the index 1, found none; add the list, or give the model's name instead of the index",
+      "p:4 invalid_shape gold: the index 1 refers to the prompt's list of models, but the prompt has no list at models; add the list, or give the model's name instead of the index",
       'p:5 invalid_shape gold: metadata.models must list the model of every completion; missing: "a"',
       "p:6 invalid_shape completions: expected at least two distinct completions, found 1",
     ])

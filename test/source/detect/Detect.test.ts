@@ -356,17 +356,17 @@ describe("Detect", () => {
     [
       "prompts alone, by their usual name",
       [{ prompt: "Q", category: "c" }],
-      `found a prompt at "prompt" and no completions in "prompt", "category": set \`completions\` (if the completions are in several columns, name the columns with \`completions: ["…", "…"]\`), ${join}`,
+      `found a prompt at "prompt", but no completions in "prompt", "category": set \`completions\` (if the completions are in several columns, name the columns with \`completions: ["…", "…"]\`), ${join}`,
     ],
     [
       "completions alone",
       [{ question_id: "x", model: "m", response: "A" }],
-      `found completions at "response" and no prompt in "question_id", "model", "response": set \`prompt\` (records without a prompt need a template: fixed text with a field, such as \`prompt: "Which is better? ({question_id})"\`), ${join}`,
+      `found completions at "response", but no prompt in "question_id", "model", "response": set \`prompt\` (if the records contain no prompt, set fixed text with a field in braces, such as \`prompt: "Which is better? ({question_id})"\`), ${join}`,
     ],
     [
       "several prompts",
       [{ question: "Q", context: "C", response_a: "A", response_b: "B" }],
-      `several fields might contain the prompt: "question" and "context"; to show all of them to experts, set \`prompt\` to a template such as '{context}\\n\\n{question}'; to leave a field out, name it in \`ignore\``,
+      `several fields might contain the prompt: "question" and "context". To show all these fields to experts, set \`prompt\` to a template such as '{context}\\n\\n{question}'. To leave a field out, name the field in \`ignore\``,
     ],
     [
       "several places of completions",
@@ -391,7 +391,7 @@ describe("Detect", () => {
     [
       "a layout that is not there",
       [{ prompt: "Q", response: "A" }],
-      `found a prompt at "prompt" and no completions in "prompt", "response": set \`completions: ["FIRST", "SECOND"]\``,
+      `found a prompt at "prompt", but no completions in "prompt", "response": set \`completions: ["FIRST", "SECOND"]\``,
       { layout: "wide" },
     ],
     [

@@ -314,7 +314,7 @@ describe("MakeLayout", () => {
         ],
         [
           { chosen: chat("Q", "A"), rejected: chat("R", "B") },
-          "chosen, rejected: expected conversations with the same beginning, found different beginnings",
+          "chosen, rejected: expected conversations that begin with the same messages (the prompt), found no common prompt",
         ],
         [
           { chosen: chat("Q", "A", "R"), rejected: chat("Q", "B") },

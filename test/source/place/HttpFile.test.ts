@@ -263,7 +263,10 @@ describe("a download that falls silent", () => {
   test("is a failure where it stays silent, or can't go on", function* () {
     for (const [kept, problem] of [
       [{ content, etag }, /: no data for 200ms; to wait longer, set `idleTimeout`$/],
-      [{ content }, /: no data for 200ms; to wait longer, set `idleTimeout`; the server cannot resume after/],
+      [
+        { content },
+        /: no data for 200ms; to wait longer, set `idleTimeout`; the server cannot continue this download, which stopped after/,
+      ],
     ] as const) {
       let isFirst = true
       const { asked, url } = yield* serve((request, response) => {
@@ -310,7 +313,10 @@ describe("a download that breaks off", () => {
     const noSize: RequestListener = (_, response) => part(response)
     for (const handle of [noRanges, noSize, breaking({ content }, 150_000)]) {
       const { url } = yield* serve(handle)
-      assert.match(yield* failureOf(read(url)), /the server cannot resume after \d+ bytes/)
+      assert.match(
+        yield* failureOf(read(url)),
+        /the server cannot continue this download, which stopped after \d+ bytes/,
+      )
     }
   })
 

@@ -407,7 +407,7 @@ describePostgres("two workers", (server) => {
       "planned to be sent again, where keys are ignored now",
       "ignored",
       0,
-      /the service may now ignore its Idempotency-Key/,
+      /if the service ignores the Idempotency-Key, resending/,
     ],
     ["planned to be sent again, under a key that may be forgotten", "honored", 25 * 3_600_000, /may have forgotten/],
   ] as const) {

@@ -95,7 +95,7 @@ export const campaignConformance = (test: LedgerTest) =>
       assert.deepStrictEqual([failure.campaign, failure.earlier], [2, 1])
       assert.match(
         failure.message,
-        /^the settings differ from those of the last run \(campaign 2\).*are those of the earlier campaign 1\..*To continue campaign 1 instead, add `newCampaign: true`/,
+        /^the settings differ from those of the last run \(campaign 2\).*Campaign 1 already has the new settings\. To continue campaign 1, add `newCampaign: true`/,
       )
       assert.deepStrictEqual(yield* ledger.startRun(strict), { run: 3, campaign: 2 })
       assert.deepStrictEqual(yield* plan(newTasks([1], 4), { ...kind, newCampaign: true }), {

@@ -95,7 +95,7 @@ export const Judgment = ({ state, item, entry, isBusy, rationale, onEdit, onPick
                 <>
                   {" "}
                   <span class="chip-rank">{rank === null ? "–" : `#${rank}`}</span>
-                  <span class="unseen">{rank === null ? ": give it the next rank" : ": remove its rank"}</span>
+                  <span class="unseen">{rank === null ? ": assign the next rank" : ": remove the rank"}</span>
                 </>
               )}
             </button>

@@ -10,7 +10,7 @@ import { Turns } from "./Turns.tsx"
 import { Prompt } from "./Prompt.tsx"
 import type { Differences } from "./useDifference.ts"
 
-/** The `page` that shows the prompt. The `page` that shows a completion is the completion's position, from 0. */
+/** The value of `page` for the prompt. For a completion, `page` is the completion's position, starting at 0. */
 export const promptPage = -1
 
 export interface ReaderProps {

@@ -1,4 +1,4 @@
-/** Shows the rubric's questions. Digit keys choose no completion while a rating or problem input has the focus. */
+/** Shows the rubric's questions. While one of them has the focus, digit keys do not choose a completion. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { RefObject } from "preact"
 import { useState } from "preact/hooks"

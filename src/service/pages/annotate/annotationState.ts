@@ -40,7 +40,7 @@ export interface AnnotationState {
   readonly attention: attention.Attention
   readonly visible: boolean
   readonly revision: number
-  /** The latest revision of the entry that is stored by the service. */
+  /** The newest `revision` of `entry` that the service has stored. */
   readonly saved: number
   /** The time of the oldest change that the service has not stored. Null if the service has stored all changes. */
   readonly unsavedSince: number | null

@@ -24,7 +24,7 @@ export const filters: ReadonlyArray<Filter<FilterName<"GET /items">>> = [
   byState,
   { name: "text", label: "Prompt contains", as: "text", title: "Searches the first 500 characters of each prompt" },
   { name: "group", label: "Group", as: "text" },
-  { name: "expert", label: "Judged by", as: "select", all: "any expert or none", isOpen: true },
+  { name: "expert", label: "Judged by", as: "select", all: "anyone, or nobody yet", isOpen: true },
   {
     name: "max_agreement",
     label: "Agreement",

@@ -190,7 +190,7 @@ const words: Readonly<Record<StuckWork["kind"], string>> = {
   deferred: "All active people have seen this item in another task. Invite another expert.",
   unassignable: "Nobody is left who may vote on this item. Invite or assign experts, or add judges.",
   paused: "Paused",
-  outage: "The automatic expert has failed; next attempt",
+  outage: "The automatic expert has failed. The time in this row is the next attempt.",
   doubt: "The endpoint may already have this batch, so it is not sent again",
   webhook: "Webhook deliveries are failing",
 }

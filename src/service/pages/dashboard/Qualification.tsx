@@ -1,4 +1,4 @@
-/** The qualification: its rules, the standing of people, and dialogs to change both. */
+/** The qualification rules, each person's status, and dialogs to change the rules and a status. */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
 import { countedGoldItems, maxLength, maxQualificationItems, proposedPercent } from "../../pageApi/PageConstants.ts"
@@ -183,13 +183,13 @@ export const StandingButton = ({ expert, settings, standing }: StandingButtonPro
         value={again ? "again" : "in"}
         onChange={(value) => setAgain(value === "again")}
         options={[
-          ["in", "Let in", "the expert gets work, and earlier answers to gold items can no longer pause the expert"],
+          ["in", "Let in", "the expert gets work; earlier answers to gold items no longer count toward a pause"],
           ...(mayQualify
             ? [
                 [
                   "again",
                   "Qualify again",
-                  `before getting other work, the expert judges ${plural(settings.items, "gold item")}, first the ones that are new to the expert`,
+                  `the expert first judges ${plural(settings.items, "gold item")}, beginning with items that the expert has never judged`,
                 ] as const,
               ]
             : []),

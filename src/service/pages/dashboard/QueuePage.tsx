@@ -45,7 +45,7 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
                   <EntryTable label="Tasks without a group" entries={tasks} />
                   {(after !== undefined || next !== null) && (
                     <PageLinks
-                      label="Pages of tasks without a group"
+                      label="More tasks without a group"
                       links={[
                         ["← Oldest", after === undefined ? undefined : href("queue")],
                         ["Newer →", next === null ? undefined : href("queue", { after: next })],

@@ -154,7 +154,7 @@ const Failing = ({ failing, settings: { next_attempt_at, waiting } }: FailingPro
       )}
       : {failureWords(failing)}.{" "}
       {next_attempt_at === null ? (
-        "No delivery is waiting. The next attempt follows when a group completes."
+        "No delivery is waiting. The next webhook is sent when a group completes."
       ) : (
         <>
           {waiting === 1 ? "One delivery is waiting" : `${count(waiting)} deliveries are waiting`}; next attempt{" "}

@@ -40,7 +40,7 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
       const answer = isPoll && isDialogOpen() ? undefined : await load()
       if (mine !== last) return
       if (answer === undefined || (isPoll && isDialogOpen())) {
-        // A dialog is open, so the page keeps the old data until the next poll.
+        // While a dialog is open, a poll changes nothing: the page keeps the old data.
       } else if (answer.ok) setState({ key, data: answer.value })
       else setState((state) => ({ ...state, problem: problemWords(answer.problem) }))
       if (every !== undefined && !document.hidden) timer = setTimeout(() => void once(true), every)

@@ -1,8 +1,8 @@
 /**
  * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932). Reading fails if the file is cut off or
  * damaged. Up to 64 kB of the data before the damage may be lost. In a file without checksums, damage can go unnoticed.
- * A file is refused if its decompressed size exceeds two limits: 1 GiB, and 1,000 times the compressed size. A
- * Zstandard window has at most 128 MiB.
+ * A file is refused if its decompressed size exceeds both 1 GiB and 1,000 times the compressed size. A Zstandard window
+ * has at most 128 MiB.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"

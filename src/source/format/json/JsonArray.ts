@@ -223,7 +223,7 @@ class ElementScanner {
   #faultOfRest({ raw, raw_bytes }: Pick<Reject, "raw" | "raw_bytes">): string {
     if (this.#phase === "behind the array") {
       const isSecondFile = raw?.startsWith("\uFEFF") === true
-      return `expected the end of the file after "]", found ${isSecondFile ? "a byte order mark, which usually begins another file" : "more content"}`
+      return `expected the end of the file after "]", found ${isSecondFile ? "a byte order mark (probably the start of another file)" : "more content"}`
     }
     if (raw === undefined) return "expected UTF-8, found other bytes (see raw_base64)"
     const end = raw_bytes === undefined ? "the end of the file" : "the end of the excerpt"

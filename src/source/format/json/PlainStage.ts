@@ -19,11 +19,11 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Per block of lines that are not plain: number of items just before the block, and its start and end in `bytes`. */
+  /** For each block of other lines: number of items since the last block, and this block's start and end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
   /**
-   * These numbers for each item: start in `bytes`, end in `bytes`, `isSpaced` as 1 or 0, the length of
-   * `ItemBytes.starts`, and each element of `starts`.
+   * The numbers of all items, one item after the other: start and end in `bytes`, `PlainLine.isSpaced` as 1 or 0, the
+   * length of `ItemBytes.starts`, and the elements of `ItemBytes.starts`.
    */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>

@@ -12,7 +12,7 @@ import * as JsonLines from "./JsonLines.ts"
 import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
-/** Whether completions are decoded when first read. Until then, an item keeps a whole `Answer` in memory. */
+/** Whether items decode their completions on first access. Until then, an item keeps its `Answer.bytes` in memory. */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
@@ -28,7 +28,7 @@ const maxMessages = 4
 
 const minFileBytes = 8 * 1024 * 1024
 
-/** The thread ignores `maxLineBytes`. The lines that the thread parses have at most `messageBytes + maxHeldBytes`. */
+/** The thread does not check `maxLineBytes`. The limit must therefore allow all lines that the thread can parse. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 

@@ -1,7 +1,7 @@
 /**
- * Decompresses pages. On damaged pages, `hyparquet`'s Snappy (1.31.5) may not return, and the LZ4 of
- * `hyparquet-compressors` may return zeros. Formats: google/snappy format_description.txt, lz4/lz4 lz4_Block_format.md,
- * apache/parquet-format Compression.md.
+ * Decompresses pages. Has its own Snappy and LZ4: on damaged pages, `hyparquet`'s Snappy (1.31.5) can run forever, and
+ * the LZ4 of `hyparquet-compressors` can return zeros. Formats: google/snappy format_description.txt, lz4/lz4
+ * lz4_Block_format.md, apache/parquet-format Compression.md.
  */
 import * as Zlib from "../../../node/ParquetCodecs.ts"
 import * as Zstd from "../../../node/Zstd.ts"

@@ -237,7 +237,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
         WHERE a.job = ${job}
           AND (a.attempt > t.attempt OR (a.attempt = t.attempt AND t.state <> 'given_up')) ORDER BY a.seq`,
       (row) =>
-        `attempt ${row.attempt} of ${taskName(row)} is listed as an earlier attempt, but the task has no later attempt`,
+        `attempt ${row.attempt} of ${taskName(row)} is in the list of ended attempts, but the task has no newer attempt`,
     ),
     yield* finds<{ readonly run: number; readonly read_count: number }>(
       "counts_disagree",
@@ -333,7 +333,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // An item's `seq` is its number in the task for vote 1. For each later vote, add `batch_items` to this number.
+    // `item.seq` is the number of the item's first vote. The number of vote n is `(n - 1) * batch_items` higher.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

@@ -54,7 +54,7 @@ export interface Arrivals {
 export interface Progress {
   readonly counts: StateCounts
   readonly countsOf: (campaign: number) => StateCounts
-  /** Items of the input. Each item counts in the state of its task for vote 1. Mixed-in gold items do not count. */
+  /** Items of the input, by the state of the task for the item's first vote. Mixed-in gold items do not count. */
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
@@ -72,7 +72,7 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results after `since`: when the oldest outstanding (else the first) task was submitted, at most 24 hours ago. */
+  /** Results of the last 24 hours, since the oldest outstanding task (or else the first task) was submitted. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 

@@ -69,7 +69,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
 
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
-  /** Reads the next page while the current one is processed. Only in a snapshot, where no new rows can appear. */
+  /** In a PostgreSQL snapshot, where no new rows can appear, reads the next page while the current one is processed. */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(
       Effect.map(Effect.serviceOption(sql.transactionService), (snapshot) =>

@@ -7,5 +7,4 @@ export const notDue = Number.MAX_SAFE_INTEGER
 
 export const changedDueNow = -1
 
-/** Converts the time of a completed task's next poll to its negative `due_at`, and back. */
 export const changedDue = (value: number): number => -value - 1

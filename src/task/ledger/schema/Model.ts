@@ -75,9 +75,9 @@ export const defaultShuffleSeed = 0
 
 export interface RunTerms extends CampaignTerms {
   /**
-   * Number of votes for each new item, by different experts. A service that declares `votes` gets one task for all
-   * votes of an item, and another service gets one task per vote. If this option is unset, requests have no member
-   * `votes`. A task then counts as one vote on each of its items, even if the service collects more votes.
+   * Number of votes for each new item, by different experts. If the service declares `votes`, one task asks for all
+   * votes on its items. Otherwise, each vote needs its own task. Without this option, requests do not contain `votes`,
+   * and a task counts as one vote on each of its items, even if the service collects more votes.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Uncertain items get more than `votes` votes. Default: `votes`. */
@@ -90,9 +90,9 @@ export interface RunTerms extends CampaignTerms {
   readonly confidence?: number | undefined
   /**
    * With this rule, language models (judges) give the first `votes` votes on each item. A rule such as `jury<0.9` sets
-   * a minimum for the judges' certainty of the best completion. Below the minimum, people vote on the item, too. Their
-   * votes end when `confidence` is reached, or the item has `votesUpTo` votes in total. The service must accept
-   * `voters` in a task. Later runs keep the rule. A later run that sets `votes`, but no `peopleWhen`, removes the rule.
+   * a minimum for the judges' certainty about the best completion. If the judges are less certain, people vote, too,
+   * until the item reaches `confidence` or has `votesUpTo` votes in total. The service must accept `voters` in a task.
+   * Later runs keep the rule. If a later run sets `votes` without `peopleWhen`, the rule is removed.
    */
   readonly peopleWhen?: PeopleWhen | undefined
   /**
@@ -117,10 +117,10 @@ export interface BatchItem extends SourceItem {
   readonly contentHash: string
   readonly prompt: string
   readonly bytes: ItemBytes
-  /** Set if only some of the item's completions are sent: hash of the content that is sent. */
+  /** Hash of the prompt and the completions that are sent. Undefined if all completions of the item are sent. */
   readonly sentHash?: string | undefined
   readonly isCheck?: boolean | undefined
-  /** Gold items in order of preference. At most one is sent with this item. */
+  /** Gold items that may be sent with this item. The first one whose prompt is not yet in the batch is sent. */
   readonly gold?: Iterable<BatchItem> | undefined
 }
 
@@ -152,7 +152,7 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Number of the vote, from 1. Default 1. In a list, the tasks of a batch are adjacent and sorted by this number. */
+  /** 1 (default): first vote on the items; 2: second vote. Lists have a batch's tasks together, sorted by `vote`. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
@@ -198,8 +198,8 @@ export interface Delivery {
   /** The delivery's id. If the service sends the delivery again, the id is the same. */
   readonly id: string
   /**
-   * The time that the service signed, in epoch milliseconds. If the service sends an id, but no signed time, the value
-   * is 0, and a second delivery with this id is ignored. If the service sends neither, this is the time of receipt.
+   * Signed time of the delivery, in epoch milliseconds. 0 if the delivery has an id, but no signed time: a second
+   * delivery with this id is ignored. Without an id and a signed time, `sentAt` is the time of receipt.
    */
   readonly sentAt: number
   /** None if the delivery may concern any task. */

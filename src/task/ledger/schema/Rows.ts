@@ -60,7 +60,7 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const prompts: Array<TaskPrompt> = []
   if (body.includes(surrogate)) return parseRequest(row)
-  // Quotes in JSON strings are escaped, so `beforePrompt` never occurs inside a string.
+  // `beforePrompt` contains quotes. JSON escapes quotes in strings, so `beforePrompt` never occurs in a string.
   for (let at = body.indexOf(beforePrompt); at !== -1; at = body.indexOf(beforePrompt, at)) {
     const texts = textsOf(body, at + beforePrompt.length)
     if (texts === undefined) return parseRequest(row)
@@ -139,7 +139,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly plannedAt: number
   }
 
-/** Name of a setting. The value is a number in the table `price_list`: the price list for new tasks. */
+/** Name of the setting with the number of the price list for new tasks (column `list` of the table `price_list`). */
 export const priceListSetting = "price_list"
 
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
@@ -181,7 +181,7 @@ export const insertTasks = Effect.fnUntraced(function* (
 
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks, voters'
 
-/** SQL condition: `task` asks for a vote on `item`, whichever number the vote has. */
+/** SQL condition: `task` asks for a vote on `item`, either the first vote or a later one. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`

@@ -1,9 +1,9 @@
 /**
  * The tables of the ledger. Times are epoch milliseconds. Within a job, each vote that an item may get has a number.
- * For example, the first batch has 20 items, and at most two votes on each item. The first votes on the 20 items have
- * the numbers 0 to 19, and the second votes have 20 to 39. `item.seq` is the number of the item's first vote.
- * `task.seq` is the lowest number in the task. If the task with the numbers 20 to 39 is split into two tasks, their
- * `task.seq` is 20 and 30.
+ * `item.seq` is the number of the item's first vote. `task.seq` is the lowest number of the votes that the task asks
+ * for. Example: the first batch has 20 items, and each item may get two votes. The first votes have the numbers 0 to
+ * 19, so `item.seq` is 0 to 19. The second votes have the numbers 20 to 39. The task for the second votes has
+ * `task.seq` 20. If this task is split into two, the halves have `task.seq` 20 and 30.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -11,8 +11,8 @@ import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
 /**
- * Number of votes with equal `kinds`. If the result tells the kind of a vote's expert, `kinds` has one element. If not,
- * `kinds` lists all possible kinds, sorted, without duplicates. Null stands for an expert without a kind in the result.
+ * Number of votes, and the kinds that their experts may have: one kind if the result tells the kind of each expert,
+ * otherwise all kinds in the result, sorted, without duplicates. Null means that the result has no kind for an expert.
  */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
@@ -53,8 +53,8 @@ export const reader = (path: string): ReadKinds => {
 }
 
 /**
- * If a vote can be of several kinds, the highest price of these kinds applies. A null kind has the
- * highest price of all experts whom `voters` allows.
+ * If the expert of a vote may be of several kinds, the vote has the highest price of these kinds. The kind null has the
+ * highest price of all experts who may vote according to `voters`.
  */
 export const paidAs = (
   text: string,

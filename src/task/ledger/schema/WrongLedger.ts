@@ -26,7 +26,7 @@ export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChang
     const changes = this.changes.join("; ")
     return this.earlier === undefined
       ? `the settings differ from those of the last run (campaign ${this.campaign}): ${changes}. Use the earlier settings, or add \`newCampaign: true\` to judge all items again; earlier results are kept`
-      : `the settings differ from those of the last run (campaign ${this.campaign}): ${changes}. The new settings are those of the earlier campaign ${this.earlier}. To continue campaign ${this.campaign}, use the settings of the last run. To continue campaign ${this.earlier} instead, add \`newCampaign: true\``
+      : `the settings differ from those of the last run (campaign ${this.campaign}): ${changes}. Campaign ${this.earlier} already has the new settings. To continue campaign ${this.earlier}, add \`newCampaign: true\`. To continue campaign ${this.campaign}, use the settings of the last run`
   }
 }
 

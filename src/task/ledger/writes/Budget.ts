@@ -61,7 +61,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  // `cut_at` is when the rate was last halved. If the clock was set back since, `ABS` still lets the rate rise.
+  // After each halving (at `cut_at`), the rate rises with time. `ABS` makes it rise even if the clock was set back.
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {
@@ -91,7 +91,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       return (yield* take)[0]!
     }),
 
-    /** Halves the rate, unless another worker has halved it since this worker's `takeSlots` returned `halvings`. */
+    /** Halves the rate, unless another worker has halved the rate since `takeSlots` returned the count `halvings`. */
     slowRequests: (halvings: number) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
         WHERE ${here} AND cuts = ${halvings}`,

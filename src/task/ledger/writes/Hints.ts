@@ -45,7 +45,7 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** `at`: time of the last hint for all tasks that was followed. `followed`: number of such hints since `since`. */
+  /** `at`: time of the last hint for all tasks that caused polls. `followed`: number of such hints since `since`. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
@@ -83,8 +83,8 @@ export const writeHints = (
     )
 
   /**
-   * Adds hints for the tasks with these ids. An unknown id gets a hint only if the ledger has tasks without an id: the
-   * unknown id may belong to such a task. Returns whether the ledger has a task with one of the ids.
+   * Adds hints for the tasks with these ids. Returns whether the ledger has any of these tasks. An unknown id gets a
+   * hint only if some task has no id yet, because this may be the task's id.
    */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const chunks = yield* inChunks(
@@ -123,8 +123,8 @@ export const writeHints = (
       return outcome
     }),
     /**
-     * Sets the next poll to now for each task that has a hint and is not being polled. After `maxPollsPerMinute` such
-     * polls, a task waits until the minute ends. Returns the shortest of these waits, in milliseconds.
+     * Makes each task with a hint due for a poll, unless it is being polled. A task gets at most `maxPollsPerMinute`
+     * such polls per minute; further hints wait for the next minute. Returns the shortest wait in milliseconds, if any.
      */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
@@ -143,7 +143,7 @@ export const writeHints = (
         yield* write(
           Effect.gen(function* () {
             if (allAreDue) {
-              // Overdue tasks keep their place in the queue. With a new time, each hint could delay their polls again.
+              // Tasks that are already due keep their earlier time. Otherwise, each hint would delay their polls.
               yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
               yield* addHints([...inFlight], now)
@@ -180,7 +180,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Follows the last hint for all tasks again. After a takeover, the earlier owner may have missed this hint. */
+    /** Repeats the last hint for all tasks. Call this for a new part, whose earlier owner may have missed the hint. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

@@ -1,8 +1,8 @@
 /**
  * The parts of a job that this process owns. A process with exclusive access owns all parts. A worker owns the parts
- * that it has taken. Each takeover of a part increases the part's epoch (a counter). After that, the earlier owner
- * cannot claim tasks of the part any more, even if this owner was suspended and wakes up. But the earlier owner can
- * record the late response to a request that it has sent, unless another process has claimed the task.
+ * that it has taken. Each takeover of a part increases the part's epoch (a counter). From then on, the earlier owner
+ * cannot claim tasks of the part, even if the earlier owner was suspended during the takeover. Its requests may still
+ * be in flight. The earlier owner can record their responses, unless another process has claimed the task.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -74,9 +74,9 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
         : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
 
     /**
-     * SQL that claims a task, so that no other process sends the task for at least `millis` milliseconds. `fence`
-     * prevents the claim if another process owns the task's part. `fence` also prevents a change of the owner until
-     * the transaction ends.
+     * SQL that claims a task, so that no other process sends the task for at least `millis` milliseconds. `fence` makes
+     * the claim fail if another worker has taken over the part that contains the task. `fence` also locks this part, so
+     * that no other worker can take over the part until the transaction ends.
      */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
@@ -92,8 +92,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * SQL condition for tasks that an earlier owner of the part claimed, if the claim has expired. A claim lasts at
-     * most `maxMillis + margin`. A later end means that the database's clock was set back, and counts as expired.
+     * SQL condition: an earlier owner of the part claimed the task, and the claim has expired. A claim that ends more
+     * than `maxMillis + margin` from now counts as expired, too, because the database's clock was set back.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -122,7 +122,7 @@ export interface WorkerStatus {
   readonly reads: number
   /** Milliseconds since the worker last renewed its parts. */
   readonly renewedAgo: number
-  /** Milliseconds since the worker last made progress: an expected response, or no task left to send or poll. */
+  /** Milliseconds since the worker last got an expected response, or last had no task that was due. */
   readonly progressedAgo: number
   readonly due: number
 }
@@ -198,8 +198,8 @@ export const writeParts = (
       ),
 
     /**
-     * Renews the ownership of this worker's parts. A renewal fails if another worker has taken over the part. If
-     * `patience + 1` renewals in a row have failed, this worker takes over the part. Times are in milliseconds.
+     * Renews the ownership of this worker's parts. If another worker has taken over a part, its renewal fails. After
+     * `patience + 1` failures in a row, this worker takes the part back. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return

@@ -1,7 +1,7 @@
 /**
- * Lets only one process at a time read input into a shared job. If the lock is taken, a command fails at once, and a
- * worker waits. A worker that holds the lock may be suspended. Therefore, a waiting worker ends the holder's database
- * session after five seconds. If a command holds the lock, its session is never ended.
+ * Lets only one process at a time read input into a shared job. If another process holds the lock, a command fails at
+ * once, and a worker waits. The other process may be a suspended worker. Therefore, the waiting worker ends the other
+ * worker's database session after five seconds. The session of a command is never ended.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -155,8 +155,8 @@ export const writeDecisions = (
   })
 
   /**
-   * The next run sends the tasks, even in another campaign. An `in_doubt` task keeps its idempotency key. A service
-   * that ignores the key may create and bill a second task.
+   * The next run sends the tasks, even if the run is in another campaign. An `in_doubt` task keeps its idempotency key.
+   * If the service ignores the key, the service may create and bill a second task.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,

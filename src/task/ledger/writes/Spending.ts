@@ -18,8 +18,8 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 export const wantedVotes = "votes_wanted"
 
 /**
- * Name of a setting. The value is the number of votes of ended tasks when items were last chosen for further votes. If
- * this number has changed, items must be chosen again.
+ * Name of a setting: how many votes the ended tasks had when items were last chosen for further votes. If the ended
+ * tasks have another number of votes now, items must be chosen again.
  */
 export const endedVotesSeen = "votes_ended_seen"
 

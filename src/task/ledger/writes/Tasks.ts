@@ -1,4 +1,4 @@
-/** The states, requests, and results of tasks. When an effect that changes a state succeeds, the change is on disk. */
+/** The states, requests, and results of tasks. A function that changes a state finishes after the change is on disk. */
 /* oxlint-disable max-lines -- the changes of a task's state share their statements */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -24,7 +24,7 @@ const keyExpired = (lifetime: Duration.Duration): string =>
   `the request may have been sent more than ${Duration.format(lifetime)} ago, so the service may have forgotten its Idempotency-Key`
 
 const keyIgnored =
-  "the request may have been sent in an earlier run, and the service may now ignore its Idempotency-Key"
+  "an earlier run may have sent the request; if the service ignores the Idempotency-Key, resending can create a second task"
 
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
@@ -234,7 +234,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** Extends a claim, for another request. False if the claim was lost, or the task's part has another owner. */
+    /** Extends a claim before a retry. False if the claim was lost, or another worker owns the task's part. */
     keepClaim: Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
       if (owned.worker === undefined) return true
       const held = owned.isHeld(task.seq)
@@ -254,7 +254,7 @@ export const writeTasks = (
           yield* supersedeOwn([seq])
         }),
       ),
-    /** Use this if the service may have created the task. The next request for the task has the same key. */
+    /** Plans a task again that the service may have created. Its `sent_at` and idempotency key do not change. */
     markPlanned: (seq: number) =>
       Effect.asVoid(
         settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),

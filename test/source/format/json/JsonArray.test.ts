@@ -105,7 +105,7 @@ describe("JsonArray", () => {
       "[1]\uFEFF[2]",
       [
         "1/1 1",
-        `1/2! invalid_json expected the end of the file after "]", found a byte order mark, which usually begins another file${rest(6)}`,
+        `1/2! invalid_json expected the end of the file after "]", found a byte order mark (probably the start of another file)${rest(6)}`,
       ],
     ],
     ["[1][2,", ["1/1 1", "1/2 2", "1/3! invalid_json expected a value, found the end of the file"]],
