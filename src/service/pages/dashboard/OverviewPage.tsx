@@ -221,7 +221,7 @@ const Stuck = ({ stuck }: { readonly stuck: ReadonlyArray<StuckWork> }) => (
         ),
       },
       { label: "Why", cell: ({ kind, name }) => (named.includes(kind) ? `${words[kind]}: ${name}` : words[kind]) },
-      { label: "Since", nothing: "–", cell: ({ at }) => at !== null && <Time at={at} /> },
+      { label: "Since", nothing: "–", cell: ({ at }) => (at === null ? null : <Time at={at} />) },
     ]}
   />
 )
