@@ -169,7 +169,7 @@ describe("2: the command line or a setting is wrong", () => {
 
     [`run ${sample} --expert nobody`, /"nobody": expected gold:FILE, first, last/],
     [`run ${sample} --base-url http://h/v1 --expert first`, /--expert cannot be combined with a base URL/],
-    [`run ${sample} --expert first --votes 2`, /--votes 2: .* only 1 automatic expert .first.: .*--base-url/],
+    [`run ${sample} --expert first --votes 2`, /--votes 2: .* only 1 automatic expert .first.\. .*--base-url/],
     [`run ${sample} --expert gold:absent.jsonl`, absent],
     [`run ${sample} --expert judge:m`, /judge:m: no endpoint is set; give its base URL with --judge-base-url/],
     [`run ${sample} --expert judge:m --judge-base-url here`, /judge:m: invalid base URL/],

@@ -180,7 +180,7 @@ describe("a jury", () => {
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--judge-base-url", baseUrl]
     const twice = ["--expert", "judge:a", "--expert", "longest", "--expert", "judge:a"]
     yield* cli([...args, ...twice, "--votes", "3"]).pipe(
-      ends(2, /--votes 3: .* only 2 automatic experts \(judge:a, longest\): add --expert, lower --votes/),
+      ends(2, /--votes 3: .* only 2 automatic experts \(judge:a, longest\)\. Add --expert, lower --votes/),
     )
     yield* cli([...args, ...twice, "--votes", "1..2"]).pipe(ends(2, /--votes: .* the same number of votes/))
     yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--votes", "2"]).pipe(ends(2, /only 1 .*\(longest\)/))

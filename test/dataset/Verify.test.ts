@@ -159,7 +159,7 @@ describe("verify", () => {
     const { findings } = yield* Dataset.verify(directory)
     assert.deepStrictEqual(column(findings, "severity"), ["warning", "warning"])
     assert.deepStrictEqual(findings.map(Dataset.formatFinding), [
-      `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers move a shared beginning to the prompt), found a shared beginning: TRL would shorten "Yes" to "s" (the first of 3 rows with this problem)`,
+      `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers move a shared beginning to the prompt), found completions that begin with the same text: TRL would shorten "Yes" to "s" (the first of 3 rows with this problem)`,
       'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected an answer without </think> (many chat templates remove all text up to </think>), found "<think>Hm.</think>Two" (the first of 2 rows with this problem)',
     ])
   })

@@ -111,7 +111,7 @@ export const serviceFlags = {
     completedStatus: repeated(
       Flag.String("completed-status"),
       "STATUS",
-      "Another status that means completed, such as done; repeatable",
+      "Another status, such as 'done', that means 'completed'; repeatable",
     ),
     idempotencyKey: literals("idempotency-key", ["honored", "ignored"], "Whether the service honors Idempotency-Key", {
       default: "from openapi.json",

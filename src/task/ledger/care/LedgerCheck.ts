@@ -244,7 +244,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       sql`SELECT run, read_count FROM run WHERE ${here}
         AND read_count <> new_count + over_budget_count + known_count + duplicate_count + rejected_count ORDER BY run`,
       ({ read_count, run }) =>
-        `run ${run} read ${read_count} records, but the counts by outcome do not add up to this number`,
+        `in run ${run}, ${read_count} records were read, but the counts by outcome do not add up to this number`,
     ),
     yield* finds<{ readonly run: number; readonly rejected_count: number; readonly found: number }>(
       "counts_disagree",

@@ -72,7 +72,10 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results of the last 24 hours, since the oldest outstanding task (or else the first task) was submitted. */
+  /**
+   * Results of the last 24 hours. Results from before the oldest outstanding task was submitted do not count. If no task
+   * is outstanding, all results of the last 24 hours count that arrived after the first task was submitted.
+   */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 

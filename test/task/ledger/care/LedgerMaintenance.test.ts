@@ -115,7 +115,7 @@ const spoils: ReadonlyArray<
     sql`UPDATE task SET idempotency_key = (SELECT idempotency_key FROM task WHERE seq = 0) WHERE seq = 2`],
   ["an attempt is later than the last", "attempts_inconsistent", ofTask(1), (sql) =>
     sql`INSERT INTO task_attempt (job, seq, attempt, idempotency_key, state, ended_at) VALUES (1, 0, 2, 'k', 'failed', 0)`],
-  ["a run's counts do not add up", "counts_disagree", /run 1 read 11/, (sql) => sql`UPDATE run SET read_count = 11 WHERE run = 1`],
+  ["a run's counts do not add up", "counts_disagree", /in run 1, 11 records/, (sql) => sql`UPDATE run SET read_count = 11 WHERE run = 1`],
   ["a reject is gone", "counts_disagree", /run 1 rejected 2 records, but the ledger has 1/, (sql) => sql`DELETE FROM reject WHERE run = 1 AND ordinal = 1`],
   ["the last run's rejects are gone", "counts_disagree", /run 2 rejected 1 record, but the ledger has 0/, (sql) => sql`DELETE FROM reject WHERE run = 2`],
   ["items were never found by a run", "counts_disagree", /found 7 new items, but the ledger has 8/, (sql) =>
