@@ -55,7 +55,7 @@ export interface LeaderboardRow {
   readonly losses: number
   /**
    * `never_lost` if the model only won, `never_won` if it only lost. In both cases, the rating depends on the prior.
-   * Wins and losses within a circle of models (A beats B, B beats C, and C beats A) do not count here.
+   * Wins and losses within a cycle of models (A beats B, B beats C, and C beats A) do not count here.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }

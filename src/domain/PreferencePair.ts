@@ -24,7 +24,7 @@ const struct = Schema.Struct({
     Schema.String,
   ),
   task_id: described(
-    "The id of the task in which the item was judged. If several tasks gave votes on the item, the id of the task with the first vote.",
+    "The id of the task in which the item was judged. If the item was judged in several tasks, the id of the first of these tasks.",
     Schema.String,
   ),
   chosen_index: fromInput("Index of `chosen` among the item's completions, from 0.", Schema.Int),

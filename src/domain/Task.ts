@@ -50,7 +50,7 @@ export type Annotations = typeof Annotations.Type
 export const ResultItem = Schema.Struct({
   prompt: described("The prompt, unchanged from the request.", Schema.String),
   best_completion_index: described(
-    "Zero-based index of the best completion. Null if the prompt was withdrawn, or if no expert could answer it.",
+    "Zero-based index of the best completion. Null if the prompt was withdrawn, or if no expert could judge it.",
     Schema.NullOr(Schema.Int),
   ),
   /** The annotations; null or absent if the service returns only the choice. */

@@ -74,8 +74,8 @@ export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
 /**
- * Runs `change` once no other process uses the tables. Waits at most 2 seconds, and stops early if `isDone` returns
- * true. If the tables stay in use, returns the names of up to 5 processes that use them. Otherwise, returns no names.
+ * Runs `change` as soon as no other process uses the tables. Waits at most 2 seconds, and stops early if `isDone`
+ * returns true. If the tables stay in use, returns the names of up to 5 processes that use them; otherwise, none.
  */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,

@@ -25,7 +25,7 @@ export const stallLimit = Duration.minutes(10)
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-// The worker fails only if another worker got an answer this much later. Otherwise, the service may be down.
+// Another worker's last answer must be this much newer than this worker's. Otherwise, the service may be down.
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {

@@ -103,7 +103,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
-/** The service lacks what `peopleWhen` needs: tasks for only people or only judges, and enough votes in one task. */
+/** The service lacks what `peopleWhen` needs: tasks for only people or only judges, or enough votes in one task. */
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,
@@ -113,7 +113,7 @@ export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("Voters
   override get message() {
     if (this.jury !== undefined) {
       const { maxVotes, votes } = this.jury
-      return `\`peopleWhen\` requires that one task can request ${votes} votes. According to its openapi.json, ${this.service} ${maxVotes === 0 ? "declares no number of votes" : `allows at most ${plural(maxVotes, "one vote", `${maxVotes} votes`)}`} per task. Lower \`votes\`, or raise the service's limit`
+      return `\`peopleWhen\` requires a service that accepts ${votes} votes in one task, but the openapi.json of ${this.service} ${maxVotes === 0 ? "declares no number of votes" : `allows at most ${plural(maxVotes, "one vote", `${maxVotes} votes`)}`} for a task. Lower \`votes\`, or raise the service's limit`
     }
     return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, but ${this.service} does not: omit \`peopleWhen\`, or use an annotation service that declares \`voters\`, such as prefstream serve`
   }

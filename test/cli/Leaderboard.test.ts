@@ -32,7 +32,7 @@ describe("prefstream leaderboard", () => {
     const { stdout } = yield* cli(["leaderboard", "--dir", job, "--resamples", "10"]).pipe(ends(0))
     assert.match(
       stdout,
-      /If both ratings stay as they are, ranking them takes over 1,000,000 more votes\. The models may be equally good\./,
+      /If both ratings stay as they are, ranking the models takes over 1,000,000 more votes\. The models may be equally good\./,
     )
   })
 

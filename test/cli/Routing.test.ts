@@ -301,7 +301,7 @@ describe("--people-when", () => {
     const small = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
     const ofTwo = ["run", `${dir}/items.jsonl`, "--dir", `${dir}/small`, ...quick]
     yield* cli([...ofTwo, ...rule], to(small)).pipe(
-      ends(2, /--people-when requires that one task can request 3 votes\. .* allows at most 2 votes per task/),
+      ends(2, /--people-when requires a service that accepts 3 votes in one task, .* allows at most 2 votes/),
     )
     assert.lengthOf(small.received, 0)
   })

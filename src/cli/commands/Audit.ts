@@ -65,6 +65,6 @@ export const command = makeCommand(
   {
     "prefstream audit --dir week-48": "Compare a job's judges with people",
     "prefstream audit --dir week-48 --by topic --price 0.40 --price judge=0.01 --within 0.01":
-      "Also compare by topic, and find the cheapest use of judges and people that loses at most 1 percentage point of accuracy",
+      "Also compare by topic, and find the cheapest way to judge that loses at most 1 percentage point of accuracy",
   },
 )

@@ -44,7 +44,7 @@ const workerFlags = {
   }),
   job: submitFlags.job.pipe(Flag.map(identity), define({ isEssential: true })),
   address: address("address", "[HOST:]PORT", "Address for other workers", {
-    default: "this machine's address for the database, with any free port",
+    default: "local address of the database connection, with any free port",
   }),
   parts: integer("parts", "Number of parts to divide a new job into, at least 8 per worker; cannot be changed", {
     min: 1,

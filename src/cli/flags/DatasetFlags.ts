@@ -65,7 +65,7 @@ export const datasetFlags = inGroup("DATASET", {
   ties: literals(
     "ties",
     ["drop", "keep"],
-    "Drop tied items, or let the best mean rank decide, and if equal, the earliest vote",
+    "Drop tied items, or keep them (the best mean rank decides, then the earliest vote)",
     { default: Consensus.defaults.ties },
   ),
   drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),

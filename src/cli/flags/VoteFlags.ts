@@ -23,7 +23,7 @@ export const voteFlags = {
     choiceAs: literals(
       "choice-as",
       choiceKinds,
-      "How a vote states its choice, such as index (from 0), number (from 1), scores (one per completion)",
+      "Form of the choice (index: from 0; number: from 1; scores, ranks, one-hot: a value per completion)",
       { metavar: "KIND", isEssential: true },
     ),
     choiceMap: text(

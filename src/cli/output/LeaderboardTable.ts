@@ -41,7 +41,7 @@ const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
   if (votes_needed === 0) return `${sure}: the votes are enough to rank these models.`
   const needed =
     votes_needed > maxNeeded ? `over ${number(maxNeeded)} more votes` : `about ${count(votes_needed, "more vote")}`
-  return `${sure}: this is not enough to rank these models. If both ratings stay as they are, ranking them takes ${needed}.${votes_needed > 100 * votes ? " The models may be equally good." : ""}`
+  return `${sure}: this is not enough to rank these models. If both ratings stay as they are, ranking the models takes ${needed}.${votes_needed > 100 * votes ? " The models may be equally good." : ""}`
 }
 
 const cycles = "cycles of results (such as: A beat B, B beat C, and C beat A)"

@@ -238,7 +238,7 @@ const voteRows = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes
   ["", wanted_votes > 0 && `${count(wanted_votes, "item")} ${plural(wanted_votes, "needs", "need")} another vote`],
   [
     "gold",
-    gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes as other items"}`,
+    gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with the same number of votes each"}`,
   ],
 ]
 

@@ -17,7 +17,7 @@ const lead = ({ first_half, known, p_value, second_half }: Position): string => 
   if (known === 0) return "Position bias is unknown, because the order in which completions were shown is unknown."
   const halves = first_half + second_half
   if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
-  const summary = `On ${shareOf(first_half, halves)} of ${plural(halves, "item")}, the completions shown in the first half got more votes than the completions shown in the second half (50% is expected)`
+  const summary = `On ${shareOf(first_half, halves)} of ${plural(halves, "item")}, the completions in the first half of the order got more votes than those in the second half (50% is expected)`
   return `${summary}; ${describePValue(p_value)}. Items on which both halves got equally many votes are not counted.`
 }
 

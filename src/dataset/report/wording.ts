@@ -29,7 +29,7 @@ export const describePValue = (p: number): string => {
 }
 
 const reasons: Record<string, string> = {
-  further_vote: "with votes on an item that was read or added before",
+  further_vote: "with votes on an item that the job already had",
   duplicate: "duplicates",
   reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",

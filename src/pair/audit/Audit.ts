@@ -23,7 +23,7 @@ export interface AuditOptions {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   /** Price of a vote, or prices by kind of expert. Default: none, so costs are null. */
   readonly price?: Prices.Price | undefined
-  /** How far the accuracy of policy `cheapest` may be below people's, 0 to 1. Default 0.02 (2 percentage points). */
+  /** How much less accurate than people the `cheapest` policy may be, from 0 to 1. Default 0.02 (2 percentage points). */
   readonly within?: number | undefined
   /** Number of bootstrap resamples. Default 1000. */
   readonly resamples?: number | undefined

@@ -53,7 +53,7 @@ export const make = (
   const giveUp = (name: string, why: string) => {
     doubts.delete(name)
     return Effect.logWarning(
-      `${about(name)} is given up by the service: ${why}. The service sends the requests of this batch again, and they may be paid for twice`,
+      `${about(name)} is given up: ${why}. Its requests are sent again, and may be paid for twice`,
     )
   }
 

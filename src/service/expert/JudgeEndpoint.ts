@@ -2,8 +2,8 @@
  * Sends requests to `POST {base URL}/chat/completions`, and follows no redirects. Callers that need the same answer
  * share one request. A stored answer (`JudgeAnswers`) needs no request. If one request of a judgment fails, the answers
  * to its other sent requests are stored. Failures and logs do not contain the key. A `JudgeError` is not retryable if
- * the question caused the failure. The cause of a timeout, a too long answer, or an unexplained refusal is unknown. The
- * question is blamed if the endpoint has answered other questions. If not, the endpoint is blamed.
+ * the question caused the failure. The cause of a timeout, a too long answer, or an unexplained refusal is unknown. If
+ * the endpoint has answered other questions, the question counts as the cause. If not, the endpoint does.
  */
 import {
   ByteSize,

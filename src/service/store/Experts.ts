@@ -204,7 +204,7 @@ const findByName = (existing: ReadonlyArray<NamedExpert>, name: string): NamedEx
 
 const nameConflict = ({ active, kind, name }: NamedExpert): string => {
   if (kind !== "person") return `An automatic expert is named ${name}. Enter another name.`
-  return `An expert named ${name} already exists. ${active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`
+  return `An expert named ${name} already exists. ${active === 1 ? "Make a new link for" : "Activate"} this expert, or enter another name.`
 }
 
 const listProblem = (list: ReadonlyArray<ListedName>, existing: ReadonlyArray<NamedExpert>): string | undefined => {

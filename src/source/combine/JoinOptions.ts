@@ -49,7 +49,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly modelPath?: string | undefined
   /** The path of a prompt's list of models, which sorts the completions. Default: `models`, or `metadata.models`. */
   readonly modelsPath?: string | undefined
-  /** `keep`: a prompt may lack completions if two exist and the best (`goldPath`) is not missing. Default: `reject`. */
+  /** `reject` (default): a prompt needs one completion per file. `keep`: two are enough, unless the best is missing. */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined

@@ -333,7 +333,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** Ends `hold`. If `carefully` is true, sends a poll first if any, and one request at a time until one succeeds. */
+    /** Ends `hold`. If `carefully` is true, sends one request at a time until one succeeds, a poll first. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

@@ -183,7 +183,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
       class="stack bench"
       inert={!isShown}
       onClick={(event) => {
-        // A click with the mouse moves the focus from the button to a card. A click with the keyboard has `detail` 0.
+        // Moves the focus from the button to a card. After a click with the keyboard (`detail` is 0), the focus stays.
         const button = event.target instanceof Element ? event.target.closest("button:not(.submit)") : null
         if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]

@@ -1,4 +1,4 @@
-/** The qualification rules, each person's status, and dialogs to change the rules and a status. */
+/** The qualification rules, each person's standing, and dialogs to change the rules or a standing. */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
 import { countedGoldItems, maxLength, maxQualificationItems, proposedPercent } from "../../pageApi/PageConstants.ts"

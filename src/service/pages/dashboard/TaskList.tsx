@@ -78,18 +78,16 @@ const Above = ({ overview, query }: { readonly overview: Overview; readonly quer
   )
 }
 
-const Nothing = ({ query: { before, status, text } }: { readonly query: Query }) => (
-  <>
-    {before === undefined && text !== undefined
-      ? "No task or group name contains this text."
-      : before === undefined && status !== undefined
-        ? `No task is ${byStatus.options.find(([option]) => option === status)?.[1].toLowerCase()}.`
-        : "There are no older tasks."}{" "}
-    <a href={href("tasks", before === undefined ? {} : { status })}>
-      {before === undefined ? "All tasks" : "The newest tasks"}
-    </a>
-  </>
-)
+const Nothing = ({ query: { before, ...filtering } }: { readonly query: Query }) =>
+  before === undefined ? (
+    <>
+      No task matches. <a href={href("tasks")}>All tasks</a>
+    </>
+  ) : (
+    <>
+      There are no older tasks. <a href={href("tasks", filtering)}>The newest tasks</a>
+    </>
+  )
 
 const table: Pick<TableProps<TaskSummary>, "columns" | "keyOf"> = {
   keyOf: ({ task_id }) => task_id,

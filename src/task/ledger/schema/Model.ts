@@ -152,7 +152,7 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** 1 (default): first vote on the items; 2: second vote. Lists have a batch's tasks together, sorted by `vote`. */
+  /** Number of the vote, from 1. Default 1. In a list, the tasks of a batch are adjacent and sorted by this number. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined

@@ -11,8 +11,8 @@ import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
 /**
- * Number of votes, and the kinds that their experts may have: one kind if the result tells the kind of each expert,
- * otherwise all kinds in the result, sorted, without duplicates. Null means that the result has no kind for an expert.
+ * Number of votes with equal `kinds`. `kinds` has the kind of the vote's expert. If the result has more votes than the
+ * task asks for, `kinds` has all kinds in the result, sorted, without duplicates. Null: an expert without a kind.
  */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
