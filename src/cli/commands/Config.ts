@@ -61,7 +61,8 @@ export const command = makeCommand(
     )
   }),
   {
-    "prefstream config": "Show the settings that run uses",
-    "prefstream config export --dir week-48": "Show the settings of export, including those from the job's last run",
+    "prefstream config": "Show the settings of prefstream run",
+    "prefstream config export --dir week-48":
+      "Show the settings of prefstream export, including those from the job's last run",
   },
 )

@@ -123,6 +123,6 @@ export const command = makeCommand(
     "prefstream leaderboard --dir week-48 --control length --weighted --json":
       "Adjust for length, give reliable experts' votes more weight, and print JSON",
     "prefstream leaderboard week-48/dataset --by topic":
-      "Rate the models of a dataset separately for each value of the metadata field topic",
+      "Rate the models of a dataset separately for each topic (a metadata field)",
   },
 )

@@ -97,7 +97,8 @@ export const make = Effect.fnUntraced(function* (
           yield* Backoff.jittered(Backoff.millisAfter(probes + 1, minProbeDelay, maxWait)),
           pauseMillis,
         )
-        yield* Effect.sleep(Duration.millis(Math.min(wait, deadline - now)))
+        // Whole milliseconds: a small fraction would not advance the clock, and the next probe would follow at once.
+        yield* Effect.sleep(Duration.millis(Math.ceil(Math.min(wait, deadline - now))))
       }
       yield* throttle.count
       const probe = probeAfter(probes)

@@ -135,9 +135,9 @@ export const writeTasks = (
   })
 
   return {
-    /** Changes the state of tasks whose requests were interrupted to `in_doubt`. Use this if the service may ignore idempotency keys. */
+    /** Sets interrupted tasks to `in_doubt`. Use this if the service may ignore idempotency keys. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** Changes the state of tasks whose requests were interrupted to `planned`. Use this only if the service honors idempotency keys. */
+    /** Sets interrupted tasks to `planned`. Use this only if the service honors idempotency keys. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
