@@ -1,4 +1,4 @@
-/** Attaches descriptions to fields, from which documents for people and programs are generated. */
+/** Attaches a description to a field. Guides, dataset cards, and schemas are generated from the descriptions. */
 import type { Schema } from "effect"
 
 export const described = <S extends Schema.Top>(description: string, schema: S): S["Rebuild"] =>

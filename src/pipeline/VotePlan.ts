@@ -26,7 +26,7 @@ export interface PilotExpert {
   readonly expert: string | null
   /** Number of votes in the pilot. The plan assumes that experts with more votes here also vote more often later. */
   readonly votes: number
-  /** Probability that a vote is right. Null if it could not be measured: the plan leaves such an expert out. */
+  /** Probability that a vote is right. Null if it could not be measured. Then the plan leaves the expert out. */
   readonly accuracy: number | null
   /** The source of the accuracy: known answers, or the votes of all experts. */
   readonly by: "gold" | "agreement" | null

@@ -33,7 +33,7 @@ export const command = makeCommand(
     within: option(
       parsed("within", (text) => numberIn(text, 0, 1), "a number from 0 to 1"),
       "SHARE",
-      "Find the cheapest way to judge that is at most SHARE less accurate than people",
+      "Find the cheapest policy whose accuracy is at most SHARE below people's",
       { default: defaultWithin },
     ),
     price: priceFlag(" (default: the job's)"),

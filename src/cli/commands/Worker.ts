@@ -67,7 +67,7 @@ export const command = makeCommand(
     const { flags, place } = job
     if (flags.files.includes("-")) {
       return yield* ExitStatus.usageError(
-        "worker: input cannot come from stdin, because every worker reads the same input: name files or URLs",
+        "worker: input cannot come from stdin, because every worker reads the same input. Use files or URLs instead",
       )
     }
     const { location } = place

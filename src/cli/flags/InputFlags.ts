@@ -44,33 +44,30 @@ export const inputFlags = inGroup("INPUT", {
   historyPath: text("history-path", "PATH", "Path of earlier turns: messages, or pairs of texts", {
     default: "history, chat_history, …",
   }),
-  completionsPath: text("completions-path", "PATH", "Path of the list of completions, in layout items", {
+  completionsPath: text("completions-path", "PATH", "Path of the list of completions (items layout)", {
     default: "detected",
   }),
   completionPath: repeated(
     Flag.String("completion-path"),
     "PATH",
-    "Path of a completion, such as answer.text; repeat in layouts wide and pairs",
+    "Path of a completion, such as answer.text; repeat in the wide and pairs layouts",
     { default: "detected", isEssential: true },
   ),
-  key: text("key", "PATH", "Path of the join key, or item key in layout long", {
+  key: text("key", "PATH", "Path of the key in joins and in the long layout", {
     default: "id if files are joined, else detected",
     isEssential: true,
   }),
   modelPath: text(
     "model-path",
     "PATH",
-    "Path of a completion's model name; in layout items, path of the list of model names",
+    "Path of a completion's model name; in the items layout, path of the list of model names",
   ),
-  modelsFromColumns: toggle(
-    "models-from-columns",
-    "Use the names of completion columns as model names, in layout wide",
-  ),
+  modelsFromColumns: toggle("models-from-columns", "Use the names of completion columns as model names (wide layout)"),
   idPath: text("id-path", "PATH", "Path of the item id", { default: "id or question_id, if present" }),
   goldPath: text(
     "gold-path",
     "PATH",
-    "Path of the gold answer: a column name, a model name, or (in layout items) an index from 0",
+    "Path of the gold answer: a column name, a model name, or (in the items layout) an index from 0",
   ),
   metadataPath: text("metadata-path", "PATH", "Path of an object to copy into the dataset as metadata"),
   keep: repeated(
@@ -92,7 +89,7 @@ export const inputFlags = inGroup("INPUT", {
   missing: literals(
     "missing",
     ["reject", "keep"],
-    "Reject or keep prompts that lack completions (in joins and in layout wide)",
+    "Reject or keep prompts that lack completions (in joins and in the wide layout)",
     {
       default: "reject",
     },

@@ -78,7 +78,7 @@ export const serviceFlags = {
     }),
     authorization: formed("authorization", Authorization.isValid, Authorization.form, {
       metavar: "FORM",
-      description: "Scheme of the token (Bearer, Basic, Token), or a header's name and a colon (X-Api-Key:)",
+      description: "Token scheme (Bearer, Basic, Token), or a header name with a colon (X-Api-Key:)",
     }),
     createRequest: formed("createRequest", ContractSettings.isCreate, ContractSettings.createForm, {
       metavar: "REQUEST",

@@ -242,7 +242,7 @@ const Edits = ({ change }: { readonly change: Distribution }) => (
           }),
         },
       ]}
-      caption={`How much edits changed the length of the best completion, in characters; on average ${(change.mean ?? 0) > 0 ? "+" : ""}${length(change.mean)}.${leftOut(change.histogram, "characters")}`}
+      caption={`Change in the length of the best completion by an edit, in characters; on average ${(change.mean ?? 0) > 0 ? "+" : ""}${length(change.mean)}.${leftOut(change.histogram, "characters")}`}
       label="Change in length (edit minus completion)"
       columns={["Characters", "Items", "Share"]}
       rows={rowsOf(change.histogram, "characters")}

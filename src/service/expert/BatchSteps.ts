@@ -127,7 +127,7 @@ export const make = (
       return created
     })
     const step = Effect.gen(function* () {
-      // A process that is stopped first waits for the response. Otherwise, nobody would know whether the batch exists.
+      // A process that is stopped waits for the response before it ends. Otherwise, nobody would know whether the batch exists.
       const created = yield* Effect.uninterruptible(creation)
       if (created._tag === "Success") return created.success.id
       if (created.failure.isRefused === true) return yield* created.failure

@@ -168,7 +168,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
   const requalify = Effect.fn("Qualification.requalify")((expertId: string) =>
     decide("requalify", expertId, (required) =>
       required === undefined || required.items === 0
-        ? "No qualification items are required. Set their number first."
+        ? "New experts need no qualification items yet. First set how many items they need."
         : undefined,
     ),
   )

@@ -1,8 +1,8 @@
 /**
  * Shuffles an item's completions before they are sent, against position bias. The order depends only on the seed, the
  * item's id, the vote, and the number of completions. The algorithm is Fisher-Yates (Durstenfeld 1964, Algorithm 235),
- * with SHA-256 as the source of random numbers. A choice among n is a 32-bit number modulo n. The highest 2^32 mod n
- * numbers are skipped, so that all orders are equally likely.
+ * with SHA-256 as the source of random numbers. A choice among n is a 32-bit number modulo n. A number of
+ * 2^32 - (2^32 mod n) or more is skipped, so that all orders are equally likely.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { CompletionOrder } from "../ledger/schema/CompletionOrder.ts"

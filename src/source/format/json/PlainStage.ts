@@ -19,7 +19,7 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Per block of lines that are not plain: number of items just before the block, and its start and end in `bytes`. */
+  /** Per block of lines that are not plain: number of items before the block, and its start and end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
   /**
    * The numbers of all items, one item after the other: start and end in `bytes`, `PlainLine.isSpaced` as 1 or 0, the

@@ -45,7 +45,7 @@ const ratings: Translate = (value, order) =>
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))
     : value
 
-/** Members that depend on the completions' order, as prefstream's own service sends them (`domain/Vote`). */
+/** Members whose value depends on the order of completions, in the format of prefstream's own service (`domain/Vote`). */
 const annotationsOf = membersOf({
   ranking: groups,
   aspects: ratings,
