@@ -62,7 +62,7 @@ export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
   readonly input?: Source.FilesOptions | Source.MakeOptions | undefined
   /** The annotation service. */
   readonly service: RemoteService | EmbeddedService
-  /** The client for a service whose interface differs from the contract: `AnnotationClient.layerProtocol`. */
+  /** The client for a service whose interface differs from the contract, made by `AnnotationClient.layerProtocol`. */
   readonly client?: Pipeline.ServiceOf<never, never, unknown, ServiceProfile | Http.HttpClient>["client"]
 }
 

@@ -144,7 +144,7 @@ export const validate = Effect.fnUntraced(function* (
   for (const name of ["id", "timestamp", "url"] as const) {
     const isSigned = signed.includes(`{${name}}`)
     if (isSigned && settings[name] === undefined) return yield* wrong(name, `required, because {${name}} is signed`)
-    // An unsigned id is allowed: it still identifies repeated deliveries. An unsigned time would not prevent replays.
+    // An id may be unsigned: it still identifies repeated deliveries. A time must be signed to prevent replays.
     if (!isSigned && settings[name] !== undefined && name !== "id") {
       return yield* wrong(
         name,

@@ -57,9 +57,9 @@ export interface ServiceSettings extends ItemLimits {
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
   /**
-   * How long the service remembers an idempotency key (`Duration.infinity`: forever). A request to create a task that
-   * got no answer is repeated only within this time. Later, the task is in the state `in_doubt`, because the service
-   * could create it a second time.
+   * How long the service remembers an idempotency key (`Duration.infinity`: forever). If a request to create a
+   * task gets no answer, the request is repeated only within this time. Later, the task is in the state `in_doubt`,
+   * because the service could create it a second time.
    */
   readonly idempotencyKeyLifetime: Duration.Input
   /** Method and path that create a task, such as `PUT /tasks/{key}` with the idempotency key. Default `POST /tasks`. */
@@ -100,7 +100,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly retries: number
   /** Number of consecutive failed requests after which the service counts as down. */
   readonly downAfter: number
-  /** Maximum time that a run waits for a service that is down, or that asks clients to wait. */
+  /** Maximum time that a run waits while the service is down or asks clients to wait. */
   readonly patience: Duration.Input
   /** Minimum and maximum time between two polls of a task. The time grows with the task's age. */
   readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }

@@ -1,7 +1,7 @@
 /**
- * Replaces a directory by two renames. The old directory must be empty, or must have been written by prefstream. During
- * the replacement, `.NAME.partial-…` beside the directory holds the new directory, the old one, and the writer's lock.
- * If a crash happens between the renames, the next write or `recover` moves the old directory back.
+ * Uses two renames to replace a directory. The old directory must be empty, or must have been written by prefstream.
+ * During the replacement, `.NAME.partial-…` beside the directory holds the new directory, the old one, and the writer's
+ * lock. If a crash happens between the renames, the next write or `recover` moves the old directory back.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"

@@ -22,7 +22,7 @@ export interface JobOutcome {
   readonly itemId: string
   /** The reason why the item gives no pair, such as `tie`. Null if it gives pairs. */
   readonly lost: string | null
-  /** `vote_no_longer_counted` if an expert voted on the item, but has no votes in the other dataset. Otherwise null. */
+  /** `vote_no_longer_counted` if a voter on the item has votes in dataset A, but none in B. Otherwise null. */
   readonly cause: string | null
 }
 

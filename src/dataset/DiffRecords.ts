@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (width: number, directory: strin
   }
 })
 
-/** A list of messages and its text form have equal hashes. A dataset of messages can be compared with one of texts. */
+/** A list of messages and its text form have equal hashes, so datasets with different forms can be compared. */
 export const valueOf = (value: Json | undefined): number => {
   if (value === undefined || value === null) return nullValue
   if (typeof value === "number") return value

@@ -55,7 +55,7 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
-    // Chosen completions come first in `rows`. The prompt's hash picks a row, so that chosen and rejected ones mix.
+    // Chosen completions come first in `rows`. The prompt's hash picks a row, to mix chosen and rejected completions.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!

@@ -33,7 +33,7 @@ export const fill = (template: string, report: QualityReport): string | undefine
 export const render = Effect.fn("ReportPage.render")(function* (report: QualityReport) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  // In a bundled program, `report.html` is missing, and `resolve` throws. At the top level, every import would fail.
+  // In a bundled program, `resolve` throws. At the top level, the error would make every import of this module fail.
   const url = yield* Effect.try({
     try: () => new URL(import.meta.resolve("#built/report.html")),
     catch: (cause) => new ReportTemplateMissing({ path: "#built/report.html", cause }),

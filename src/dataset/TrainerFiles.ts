@@ -1,4 +1,4 @@
-/** Writes rows in the order of the pairs, except for those that `PromptSpacing` or `Jsonl.leadingLines` moves. */
+/** Writes rows in the order of the pairs, except for rows that `PromptSpacing` or `Jsonl.leadingLines` moves. */
 import { Effect, Option, Record, Result, Schema, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"

@@ -22,8 +22,8 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * `\[user]`, and `\[user]` becomes `\\[user]`. In a role, a line feed becomes `\n`, and a backslash becomes `\\`.
  *
  * Each tool call has a header of its own, above the arguments of the call. A message of the assistant that has only
- * calls gets no header `[assistant]`, unless the message before is also from the assistant. Without `[assistant]`,
- * `parse` would add the calls to the message before.
+ * calls gets no header `[assistant]`, unless the message before is also from the assistant. In that case, if there
+ * were no header, `parse` would add the calls to the message before.
  *
  * ```
  * [tool call get_weather, id call_1]

@@ -14,7 +14,7 @@ export interface Distribution {
   readonly count: number
   /** The arithmetic mean; null without values. */
   readonly mean: number | null
-  /** The sample standard deviation, with the divisor count − 1; null for fewer than two values. */
+  /** The sample standard deviation (divisor: `count` − 1); null for fewer than two values. */
   readonly standard_deviation: number | null
   /** The smallest value; null without values. */
   readonly min: number | null

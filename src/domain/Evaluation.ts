@@ -56,7 +56,7 @@ export interface Evaluation {
   readonly votes: {
     /** Probability that the scores and a random vote on a pair prefer the same completion. */
     readonly scores: AuditEstimate
-    /** Probability that two different votes on the same pair prefer the same completion. */
+    /** Probability that two distinct votes on the same pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
   /** Number of pairs with several votes but no `decided_votes`. The member `votes` leaves them out. Absent if 0. */

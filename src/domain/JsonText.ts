@@ -60,7 +60,7 @@ export const unescape = (json: Uint8Array, into: Uint8Array, start: number): voi
   for (let i = 1; i < end;) {
     while (i + 4 <= end) {
       const four = from.getUint32(i, true)
-      // A backslash is a zero byte in `difference`. The condition finds zero bytes (Warren, "Hacker's Delight", 6-1).
+      // `^` turns each backslash into a zero byte. The condition finds zero bytes (Warren, "Hacker's Delight", 6-1).
       const difference = four ^ 0x5c5c5c5c
       if (((difference - 0x01010101) & ~difference & 0x80808080) !== 0) break
       to.setUint32(at, four, true)

@@ -31,11 +31,11 @@ export interface LeaderboardRow {
   readonly model: string
   /** Number of the group, from 1. Models of different groups were never compared, not even through other models. */
   readonly group: number
-  /** 1 plus the number of models in the group whose interval lies above this model's interval. */
+  /** 1 plus the number of the group's models whose interval lies above this model's interval. */
   readonly rank: number
   /**
-   * 400 more points mean odds of 10 to 1. The mean of a group is 1000. `low` is null if `extreme` is `never_won`, and
-   * `high` is null if `extreme` is `never_lost`.
+   * A lead of 400 points corresponds to odds of 10 to 1. The mean rating of a group is 1000. `low` is null if `extreme`
+   * is `never_won`, and `high` is null if `extreme` is `never_lost`.
    */
   readonly rating: Estimate
   /** The rating that the model would have if both completions of each comparison were equally long. */
@@ -46,7 +46,7 @@ export interface LeaderboardRow {
   readonly items: number
   /**
    * Comparisons that the model won. A ranking compares every two of its completions. A vote without a ranking compares
-   * the chosen completion with each other one.
+   * the chosen completion with each of the others.
    */
   readonly wins: number
   /** Comparisons in which a vote gave both completions the same rank. */
@@ -70,7 +70,7 @@ export interface ControlRow {
   readonly unit: number
 }
 
-/** The estimates from the first `votes` votes, counted item by item in the order of the ledger. */
+/** The estimates after the first votes. Votes are counted item by item, in the order of the ledger. */
 export interface AccrualPoint {
   /** Number of votes so far. */
   readonly votes: number

@@ -51,7 +51,7 @@ export interface Agreement {
 
 /** An expert's votes: their number, their agreement with others, and their accuracy on gold items (known answers). */
 export interface ExpertRow {
-  /** The expert's name at the service. A row with null counts all votes without a name. */
+  /** The expert's name at the service; null in the row that counts all votes without a name. */
   readonly expert: string | null
   /** The kind of expert, from the first vote that has a kind; null if the service reports none. */
   readonly kind: string | null
@@ -70,7 +70,7 @@ export interface ExpertRow {
    * votes or with a known answer.
    */
   readonly reliability: number | null
-  /** Votes on items with a known answer. If a vote ranks several completions first, the vote does not count. */
+  /** Votes on items with a known answer. A vote with several completions at rank 1 does not count. */
   readonly gold_votes: number
   /** Votes among `gold_votes` that prefer the known answer. */
   readonly gold_right: number
@@ -102,7 +102,7 @@ export interface GoldVotes {
   readonly kind: string | null
   /** Results with at least one vote of this kind. */
   readonly results: number
-  /** Votes that prefer one completion. A vote that ranks several completions first does not count. */
+  /** Votes that prefer one completion. A vote with several completions at rank 1 does not count. */
   readonly votes: number
   /** Votes among `votes` that prefer the known answer. */
   readonly right: number
@@ -116,7 +116,7 @@ export interface GoldReport {
   readonly in_input: number
   /** Number of paid results on the items in `mixed_in` and `in_input`. A result with several votes counts once. */
   readonly results: number
-  /** Votes that prefer one completion. A vote that ranks several completions first does not count. */
+  /** Votes that prefer one completion. A vote with several completions at rank 1 does not count. */
   readonly votes: number
   /** Votes among `votes` that prefer the known answer. */
   readonly right: number
@@ -144,9 +144,9 @@ export interface GoldReport {
 export interface Position {
   /** `chosen` contains, for each position, the number of votes for the completion that was shown there. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
-  /** Items with more votes for completions shown in the first half. A middle completion is in neither half. */
+  /** Items with more votes for completions in the first half of the order. A middle completion is in neither half. */
   readonly first_half: number
-  /** Items with more votes for completions shown in the second half. */
+  /** Items with more votes for completions in the second half of the order. */
   readonly second_half: number
   /** P-value of a two-sided exact binomial test that both halves are equally likely. Null if both counts are 0. */
   readonly p_value: number | null
@@ -248,7 +248,7 @@ export interface LanguageRow {
   readonly items: number
   /** Lower bound of the 95% Wilson score interval of the language's share of all items; null without sampling. */
   readonly low: number | null
-  /** Upper bound of the same interval; null if there was no sampling. */
+  /** Upper bound of the 95% Wilson score interval of the language's share of all items; null without sampling. */
   readonly high: number | null
 }
 

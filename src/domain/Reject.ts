@@ -25,7 +25,7 @@ export const Reject = Schema.Struct({
   ...Origin.fields,
   /** The machine-readable reason. */
   code: RejectCode,
-  /** The reason in one line: the field, the expected, and the actual value. Options to set are in backticks. */
+  /** The reason in one line: the field, the expected value, and the actual value. Options to set are in backticks. */
   reason: Schema.String,
   /** The record's text, or only its beginning if `raw_bytes` is present. */
   raw: Schema.optionalKey(Schema.String),

@@ -12,7 +12,7 @@ export interface StrengthReport {
     readonly items: number
     readonly mean: number
   }>
-  /** Agreement of the strengths in votes for the best completion: Krippendorff's alpha for interval data, or null. */
+  /** Agreement of strengths: Krippendorff's alpha for interval data, over votes for the best completion, or null. */
   readonly krippendorff_alpha: number | null
 }
 
@@ -34,13 +34,13 @@ export interface AspectReport {
 export interface RubricReport {
   /** Judged items with at least one vote that has an answer. */
   readonly items: number
-  /** Number of votes on judged items that answer at least one question of the rubric. */
+  /** Number of votes that answer at least one question of the rubric. Only votes on judged items count. */
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
   /** `answered`: items with an answer to "Are all completions bad?". `items`: items with over 50% of votes for yes. */
   readonly all_bad: { readonly answered: number; readonly items: number }
-  /** `items`: items with an edited best completion. `length_change`: characters after the edit minus those before. */
+  /** `items`: items with an edited best completion. `length_change`: new length minus old length, in characters. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }
   /** The number of aspects with an answer; `aspects` lists at most 50 of them. */
   readonly aspect_count: number

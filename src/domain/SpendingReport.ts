@@ -39,15 +39,16 @@ export interface SpendingReport {
   readonly committed: VotesCost
   /** The number of votes and the money that the budget still allows. Null without a budget. */
   readonly left: VotesCost | null
-  /** Votes that the budget does not allow: for unsent tasks, items with too few votes, and the last run's new items. */
+  /** Votes that exceed the budget: votes for unsent tasks, items with too few votes, and new items of the last run. */
   readonly over_budget: VotesCost & { readonly items: number }
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null
   /**
-   * Estimated cost of the results on items with a known answer, divided by the number of right votes. A result is
-   * assumed to cost the mean price of a vote by its kind of expert, such as `judge`. Null if no vote is right.
+   * Estimated cost of the results on items with a known answer, divided by the number of right votes. For each
+   * kind of expert, such as `judge`, a result is assumed to cost the mean price of this kind's votes. Null if no vote
+   * is right.
    */
   readonly cost_per_right_vote: string | null
-  /** The money spent by kind of expert, the kind with the most votes first. */
+  /** Spending by kind of expert, the kind with the most votes first. */
   readonly kinds: ReadonlyArray<KindCost>
 }

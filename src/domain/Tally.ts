@@ -13,7 +13,7 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
-  /** Index of the best completion. Of several with the same text, the one that the earliest vote chose. */
+  /** Index of the best completion. If several completions have its text, the one that the earliest vote chose. */
   readonly best: number
   /** Share of the first-choice votes that chose the best text, 0 to 1. */
   readonly agreement: number
@@ -74,7 +74,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether each vote chose the winner of the other votes. Undefined if these tie, or the vote has several winners. */
+/** Whether each vote chose the winner of the others. Undefined if they tie, or this vote ranks several texts first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,

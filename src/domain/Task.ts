@@ -1,4 +1,4 @@
-/** The annotation service's contract, version 1. Only `annotations` keeps its unknown members; others are ignored. */
+/** The annotation service's contract, version 1. Unknown members are kept in `annotations`, and ignored elsewhere. */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
 import { Voters } from "./Voters.ts"
@@ -40,7 +40,7 @@ export const parseTaskRequest = Schema.decodeUnknownSync(Schema.fromJsonString(T
 export const rationaleOf = (value: unknown): string | null =>
   value === null || Predicate.isString(value) ? value : JSON.stringify(value)
 
-/** The experts' answers on one prompt besides the choice. */
+/** For one prompt, the experts' answers besides the choice. */
 export const Annotations = Schema.StructWithRest(
   Schema.Struct({ rationale: Schema.optionalKey(Schema.NullOr(Schema.String)) }),
   [Schema.Record(Schema.String, Schema.Unknown)],

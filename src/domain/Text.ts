@@ -16,6 +16,6 @@ export const notBlank = Schema.makeFilter<string>((text) => (isBlank(text) ? bla
 
 export const NonBlankText = WellFormedText.check(notBlank)
 
-/** Counts code points, as JSON Schema counts characters. */
+/** Counts code points, in the same way as JSON Schema counts characters. */
 export const charactersOf = (text: string): number =>
   text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)

@@ -46,7 +46,7 @@ export const fromBytes = (file: string, options?: LinesOptions) => split(() => n
 
 const LF = 10
 
-/** Longer lines are not decoded together: a single character outside Latin-1 would double the memory of all lines. */
+/** Lines of at least 1 KiB are not decoded together: one character outside Latin-1 would double the memory of all. */
 const minLongLine = 1024
 
 /** A caller must call `skip` for each line that it does not push, so that line numbers stay right. */

@@ -2,7 +2,7 @@
 import { Context } from "effect"
 import { isObject } from "./Values.ts"
 
-/** Changes a reason before prefstream writes it to the rejects file. The command line replaces options with flags. */
+/** Changes a reason before it goes to the rejects file. The command line replaces the options in it with flags. */
 export const Wording = Context.Reference<(reason: string) => string>("prefstream/io/OptionText/Wording", {
   defaultValue: () => (reason) => reason,
 })

@@ -47,7 +47,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
         Layer.provide(
-          // Without the database, the cluster logs many stack traces. This hides its logs, unless debug logs are on.
+          // Without the database, the cluster logs many stack traces. `None` hides its logs, unless debug logs are on.
           Layer.effect(
             References.MinimumLogLevel,
             Effect.map(References.MinimumLogLevel, (level) => (LogLevel.isLessThan(level, "Info") ? level : "None")),

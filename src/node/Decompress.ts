@@ -1,4 +1,4 @@
-/** Adapter: `node:zlib`, off the main thread. Node before 24.20 and 26.7 accepts a truncated Zstandard frame. */
+/** Adapter: `node:zlib`, off the main thread. Node accepts a truncated Zstandard frame (fixed in 24.20 and 26.7). */
 import type { Transform } from "node:stream"
 import { crc32 as nodeCrc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from "node:zlib"
 import { Data, Effect, Schema } from "effect"

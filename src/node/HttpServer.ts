@@ -1,7 +1,7 @@
 /**
  * Adapter: an HTTP server on Node, by default on a free port of loopback. It answers 503 until an application is
- * served. On close, open requests get one second to finish. Headers must arrive within 20 seconds, the complete request
- * within two minutes.
+ * served. When the server closes, unfinished requests have one second to finish. Headers must arrive within 20 seconds,
+ * the complete request within two minutes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"

@@ -44,7 +44,7 @@ export const requireSessions = Effect.fnUntraced(function* (
 ) {
   const sessions = new Map<SqlConnection.Connection, Session>()
   const look = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
-    // Not prepared, because some poolers do not support prepared statements.
+    // The query is not prepared, because some poolers do not support prepared statements.
     const rows = yield* connection.executeUnprepared(
       "SELECT pg_backend_pid() AS process, current_setting('search_path') AS path",
       [],

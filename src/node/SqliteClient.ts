@@ -18,7 +18,7 @@ export interface SqliteClientConfig {
   readonly readonly?: boolean | undefined
   /** Durability of a commit: `full` survives a loss of power; `normal` may lose the last commits. Default `full`. */
   readonly synchronous?: "full" | "normal" | "off" | undefined
-  /** Whether a `full` commit waits for the disk off the main thread (`SqliteSync`). Default false. */
+  /** Whether a `full` commit waits for the disk without blocking the main thread (`SqliteSync`). Default false. */
   readonly syncInBackground?: boolean | undefined
   /** Time that a statement waits for another process's lock before it fails. Default 5 seconds. */
   readonly busyTimeout?: Duration.Input | undefined

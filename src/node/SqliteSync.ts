@@ -1,8 +1,8 @@
 /**
  * Adapter: `fdatasync`, to commit to an SQLite file in WAL mode without blocking the main thread. When
  * `withTransaction` succeeds, the transaction is on disk. Other connections may see its changes before they are on
- * disk. After a failed sync, all later writes fail. The system reports the failure only once. Another sync would
- * succeed, although the changes are lost.
+ * disk. After a failed sync, all later writes fail, because the system reports the failure only once: another sync
+ * would succeed, although the changes are lost.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"

@@ -79,8 +79,8 @@ const causeOf = (error: Failure) =>
     : Cause.die(error)
 
 /**
- * The start of a thread takes 0.1 s. With the setting `large`, a thread is therefore started only for many messages: if
- * the caller waits for `room` before `drain`. For few messages, the stage runs in the calling thread.
+ * The start of a thread takes 0.1 s. With the setting `large`, a thread is therefore started only for many messages,
+ * that is, when the caller waits for `room` before `drain`. For few messages, the stage runs in the calling thread.
  */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,

@@ -13,7 +13,7 @@ export const compress = (bytes: Uint8Array): Uint8Array =>
 const maxCompressedBytes = (size: number): number => size + (size >> 8) + 1024
 
 /**
- * Node before versions 24.20 and 26.7 accepts truncated input.
+ * Node accepts truncated input (fixed in versions 24.20 and 26.7).
  * @throws if the input is invalid, or the output exceeds `limit` bytes
  */
 export const decompress = (bytes: Uint8Array, limit: number = maxOutputBytes): Uint8Array => unpack(bytes, limit)

@@ -149,8 +149,8 @@ export interface OwnCheck {
   /** The threshold. Without one, the report shows the value, and the check always passes. */
   readonly threshold?: number | undefined
   /**
-   * Returns the number of an item. The check's value is the mean of these numbers. True counts as 1 and false as 0; an
-   * item with `undefined` is left out. `pairs` is empty if the item is not exported.
+   * Returns a number that measures the item. The check's value is the mean of these numbers. True counts as 1 and false
+   * as 0; an item with `undefined` is left out. `pairs` is empty if the item is not exported.
    */
   readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
 }

@@ -223,7 +223,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** @param isDuplicate whether a prompt nearly repeats an earlier one; `ordinal` counts the compared prompts from 0 */
+/** @param isDuplicate whether a prompt nearly repeats an earlier one; prompts that are compared have ordinals from 0 */
 const makeState = (
   options: CurationOptions,
   { languageOf = () => "und", languageShare = 1, mayRepeat = false, reliabilities = Option.none() }: CurationContext,

@@ -44,7 +44,7 @@ const ownNamed: typeof named = (settings, strategy) => {
   return own
 }
 
-/** A built-in strategy makes the same pairs from the same settings. The code of a custom strategy can change. */
+/** A built-in strategy makes the same pairs from the same settings. A custom strategy may not: its code can change. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>

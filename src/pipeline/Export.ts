@@ -125,7 +125,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     let withSystem = 0
 
     const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
-      // `table.splitOf` expects every item, in planned order. Therefore, it is called before a return without pairs.
+      // `table.splitOf` expects every item, in planned order. Therefore, it is also called for items without pairs.
       const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
       if (pairs.length === 0) return pairs
       if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)

@@ -28,7 +28,7 @@ export interface ImportSettings extends Import.ImportOptions {
 export interface ImportReport extends Import.ImportCounts {
   /** The rejected records by reason. */
   readonly rejects: ReadonlyArray<RejectCount>
-  /** Counts of earlier imports and runs. No other count includes them. */
+  /** Counts of the records of earlier imports and runs. No other count includes these records. */
   readonly earlier: EarlierCounts
 }
 

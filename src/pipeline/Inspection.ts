@@ -39,7 +39,7 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly show?: number | undefined
   /** Whether to continue even if none of the first 100,000 records can be used. */
   readonly readAll?: boolean | undefined
-  /** The content hash of each item that an earlier run has read, by item id. Default: none. @internal */
+  /** Content hashes by item id, for the items that an earlier run has read. Default: none. @internal */
   readonly recorded?:
     | ((items: ReadonlyArray<BatchItem>) => Effect.Effect<ReadonlyMap<string, { readonly contentHash: string }>, E, R>)
     | undefined

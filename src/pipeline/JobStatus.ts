@@ -57,7 +57,7 @@ export interface JobStatus extends RunReport.RunReport {
   } | null
   /** Items, and their tasks, for which the last poll found no expert: all experts with permission had judged them. */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
-  /** Items, and their tasks, that no judge (a language model) of the service could vote on at the last poll. */
+  /** Items that no judge (a language model) of the service could vote on at the last poll, and the items' tasks. */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null
@@ -85,7 +85,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly last_seen_at: string
     /** When the worker last got an expected response from the service, or had nothing to send or poll. */
     readonly last_progress_at: string
-    /** Tasks of the worker's parts that are due to be sent or polled. */
+    /** Tasks that are due to be sent or polled, over all parts of the worker. */
     readonly tasks_due: number
   }>
   /** The limits that all workers share for their requests. */

@@ -35,7 +35,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     readonly requests: Range<number>
     /** Null if the settings have no price. */
     readonly cost: Range<string> | null
-    /** Maximum votes by people if judges are uncertain about all items, and the cost. Null if no items go to people. */
+    /** Maximum votes by people, and their cost, if judges are uncertain about all items. Null if none go to people. */
     readonly people: { readonly votes: number; readonly cost: string | null } | null
   } | null
   /** Null if the settings have no price. */

@@ -1,6 +1,6 @@
 /**
  * Reads a source into the ledger and submits the new items. Warns if all records of a file were rejected, but another
- * file has usable records. Also warns if the items of this run have no model names, unlike those of an earlier run.
+ * file has usable records. Also warns if items of an earlier run have model names, but the items of this run have none.
  */
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"

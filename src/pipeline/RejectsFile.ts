@@ -1,7 +1,7 @@
 /**
  * The rejects file, which is complete or absent. It has one JSON object per line, in this order:
  * - records rejected by the last run that read input
- * - items of this run's campaign whose tasks were all refused by the service or given up; an item has one line
+ * - items of the same run's campaign, one line each, if all tasks of the item were refused by the service or given up
  * - records that earlier runs rejected, except records of files that a later run has read
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"

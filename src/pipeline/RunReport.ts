@@ -81,7 +81,7 @@ export interface RunReport {
   readonly votes: number
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
-  /** Number of items that need another vote, at most the votes left in the budget. Updated when items are chosen. */
+  /** Number of items that need another vote. Limited by the votes left in the budget. Updated when items are chosen. */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
@@ -147,7 +147,7 @@ const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.s
 
 export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
-/** Failed and invalid tasks of other campaigns do not affect the status. Open tasks and tasks in doubt do. */
+/** In other campaigns, open tasks and tasks in doubt affect the status, but failed and invalid tasks do not. */
 const statusOf = (
   tasks: StateCounts,
   { failed, invalid }: StateCounts,

@@ -133,7 +133,7 @@ const kinds: Kinds.Kinds = {
   targetAccuracy: Kinds.number,
 }
 
-/** Reads the whole source. Fails with the source's error, `NothingToPlan`, or `SubmitOptionInvalid` for the price. */
+/** Reads the whole source. Fails with the source's error, `NothingToPlan`, or `SubmitOptionInvalid` (invalid price). */
 export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings: VotePlanSettings<E, R>) {
   yield* Kinds.check(settings, kinds, ["experts"])
   const { experts, targetAccuracy } = settings

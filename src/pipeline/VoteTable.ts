@@ -1,7 +1,7 @@
 /**
  * All votes of a ledger as JSON Lines or CSV, with real names or `pseudonyms`. From this table, `prefstream import`
- * makes a ledger that gives the same pairs. A result with several votes is written without annotations other than
- * flags and decisions.
+ * makes a ledger that gives the same pairs. If a result has several votes, its flags and decisions are written, but
+ * no other annotations.
  */
 import { Array as Arr, Effect, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"

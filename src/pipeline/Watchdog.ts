@@ -1,4 +1,4 @@
-/** Fails if, during the time `limit`, a worker with due tasks sends no request, or only other workers get answers. */
+/** Fails if, during `limit`, a worker with due tasks sends no request, or gets no answer while others get answers. */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -25,7 +25,8 @@ export const stallLimit = Duration.minutes(10)
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-// Another worker's last answer must be this much newer than this worker's. Otherwise, the service may be down.
+// Minimum time from this worker's last answer to a later answer that another worker got. Without such an answer, the
+// service may be down, so this worker does not fail.
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {

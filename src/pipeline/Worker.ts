@@ -60,7 +60,7 @@ export interface WorkerOptions {
   readonly parts?: number | undefined
   /** Called with the worker's name before the worker joins the other workers. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /** Called if the worker stalls. May exit the process. Default: `run` fails, but first waits for open operations. */
+  /** Called if the worker stalls. May exit the process. Default: `run` waits for open operations, and then fails. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
@@ -211,7 +211,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // The layer that is built last is closed first. Other workers can take the parts while the last requests finish.
+  // The layer built last is closed first, so other workers can take this worker's parts while its last requests finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)

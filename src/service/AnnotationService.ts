@@ -28,7 +28,7 @@ export type { Accounts, Tokens } from "./account/AccountIds.ts"
 export const layerEmbedded = (options: ServiceLayers.ServiceOptions & { readonly database: string }) =>
   checked(options, true, () => ServiceLayers.layerEmbedded(options))
 
-/** The service's routes and experts, without an HTTP server and a database, which the caller provides. */
+/** The service's routes and experts. The caller provides an HTTP server and a database. */
 export const layer = (options: ServiceLayers.ServiceOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens>()(
     checked(options, false, () => ServiceLayers.layer(options)),

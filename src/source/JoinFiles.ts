@@ -1,4 +1,4 @@
-/** Joins prompts by a key with completions in other files. Wrong options fail before the first record. */
+/** Uses a key to join prompts with completions in other files. Wrong options fail before the first record. */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { isObject } from "../io/Values.ts"
 import * as OptionText from "../io/OptionText.ts"
@@ -146,7 +146,7 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
   )?.path
 }
 
-/** Suggests a column of model names for `modelPath`. The default stays the file name, which gold answers may use. */
+/** Suggests a column of model names, but does not use it: gold answers may use the default, which is the file name. */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
   return member === undefined

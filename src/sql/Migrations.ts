@@ -19,7 +19,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
-/** An unreleased version of prefstream with other migrations has written the database. */
+/** The database was written by another, unreleased version of prefstream, whose migrations differ. */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
   /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
@@ -33,9 +33,9 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
   }
 }
 
-/** The database has tables of another program and none of prefstream. */
+/** The database has tables, but not the tables of the expected database. */
 export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("DatabaseOccupied", {
-  /** The name of the expected database in messages, such as `the ledger`. */
+  /** The expected database's name in messages, such as `the ledger`. */
   what: Schema.String,
   /** The names of all tables in the database; for PostgreSQL, in the current schema. */
   tables: Schema.Array(Schema.String),

@@ -1,4 +1,4 @@
-/** All reads of an effect see the same state, without blocking writers. An open transaction or snapshot is reused. */
+/** All queries of an effect see the same state, without blocking writers. An open transaction or snapshot is reused. */
 import { Effect, Option, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"

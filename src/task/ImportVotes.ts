@@ -25,7 +25,7 @@ import { reasonOf } from "./Submit.ts"
 export interface ImportOptions extends CampaignTerms {
   /** Default: the guidelines of the last run. If the guidelines differ from these, set `newCampaign`. */
   readonly guidelines?: string | undefined
-  /** Whether guidelines that differ from those of the last run start a new campaign. Default false. */
+  /** Whether to start a new campaign if guidelines or task type differ from those of the last run. Default false. */
   readonly newCampaign?: boolean | undefined
   /** The limit of rejects, as in `submit`. */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
@@ -95,7 +95,7 @@ const kinds: Kinds.Kinds = {
 /**
  * Reads votes into the ledger. A stopped import can be started again: votes in the ledger count as duplicates.
  *
- * Fails with the error of `records`. Fails with `TooManyRejects`, or with `TermsChanged` if guidelines or task type
+ * Fails with the error of `records`. Fails with `TooManyRejects`. Fails with `TermsChanged` if guidelines or task type
  * changed without `newCampaign`. Fails with `FileLockError` while another process reads the job's input.
  */
 export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>(

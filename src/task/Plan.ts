@@ -143,7 +143,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  // Half of `maxPlanned`: `starved` may open before the last records are sent, so two halves can be unsent at a time.
+  // Half of `maxPlanned`: `starved` may open while one half is still being sent, so two halves can be unsent at a time.
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {

@@ -1,5 +1,5 @@
 /**
- * Polls failed and invalid tasks once more, before the job pays for them again. A task is resubmitted only if
+ * Polls each failed or invalid task once more, before the job pays for it again. A task is resubmitted only if
  * the service never accepted it, does not know it, reports that it failed, or returns a result that does not fit.
  * Without a usable response, the task stays as it is.
  */

@@ -139,7 +139,7 @@ export interface PlacedItem extends ItemPlace {
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt, so that the item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** Whether all experts who may vote on the item had no answer, so that it has no vote. */
+  /** Whether no expert who may vote on the item had an answer, so that the item has no vote. */
   readonly isUnanswered: boolean
   readonly hasGold: boolean
 }

@@ -32,10 +32,10 @@ class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 const stoppedBetween = "the run was stopped after a request that may have created the task"
 
-/** A claim that took longer than this is extended. If the machine slept meanwhile, the claim may soon expire. */
+/** A claim that took longer than this is extended: the machine may have slept, and the claim may soon expire. */
 const maxClaimTime = Duration.toMillis("2 seconds")
 
-/** With one of these statuses, a service may refuse a whole task because of one item. */
+/** If a service answers with one of these statuses, it may have refused a whole task because of one item. */
 const mayBeOneItem: ReadonlySet<number> = new Set([400, 422, 451])
 
 export type SendError = SqlError | AnnotationClientError
@@ -193,7 +193,7 @@ export const send = Effect.fnUntraced(function* <E>(
         yield* ledger.markInDoubt(task.seq, failure.message)
         return yield* end(streak.lost(failure))
       case "Unavailable":
-        // Either no request was sent, or the service did not carry out the last request. Such a failure ends the run.
+        // Either no request was sent, or the service did not carry out the last request. In both cases, the run ends.
         if (!reason.maybeDone || !doubtful) break
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)

@@ -1,5 +1,5 @@
 /**
- * Submits tasks in one run. First, the run decides about tasks that earlier runs were sending when they ended. Then,
+ * Submits tasks in one run. First, the run decides about tasks that were being sent when an earlier run ended. Then,
  * the run plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are
  * finished and recorded. The ledger also records the reason of the failure.
  */
@@ -103,7 +103,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
-/** The service lacks what `peopleWhen` needs: tasks for only people or only judges, or enough votes in one task. */
+/** The option `peopleWhen` needs both `voters` and enough votes in one task, but the service does not declare both. */
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,

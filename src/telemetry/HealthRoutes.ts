@@ -1,4 +1,4 @@
-/** `/healthz` succeeds while the process runs, `/readyz` while it can work (`Readiness`). Both are public. */
+/** `/healthz` succeeds while the process runs, `/readyz` while the process can work (`Readiness`). Both are public. */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as Readiness from "./Readiness.ts"

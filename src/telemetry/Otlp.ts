@@ -69,7 +69,7 @@ const warned = Layer.effect(
   }),
 )
 
-/** Adds a logger to those that exist when the layer is built, so build a layer with other loggers earlier. */
+/** Adds a logger to those that exist when this layer is built, so build layers with other loggers before it. */
 export const layer = Effect.gen(function* () {
   const environment = yield* ConfigProvider.ConfigProvider
   const attributes = yield* Config.String("OTEL_RESOURCE_ATTRIBUTES").pipe(Config.withDefault(""))

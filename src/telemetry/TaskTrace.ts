@@ -1,4 +1,4 @@
-/** All processes use the same trace for an attempt at a task: its id is the first half of the idempotency key. */
+/** All processes use the same trace for an attempt at a task: the trace id is the first half of the idempotency key. */
 import { Effect, Option, Tracer } from "effect"
 
 export const span = (name: string, idempotencyKey: string, attributes: Record<string, unknown>) => {

@@ -46,7 +46,7 @@ export interface Counts {
   readonly paid: number
   /** Number of tasks for which it was unknown whether the service had created them (state `in_doubt`). */
   readonly doubts: number
-  /** Number of prompts that were sent again, because the id of their task was unknown, or their result invalid. */
+  /** Number of prompts that were sent again, because their task's id was unknown or their result was invalid. */
   readonly sentAgain: number
 }
 
@@ -68,7 +68,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/** If creating a task takes k requests, runs `body` k times. In run n, `isIt` is true only for request n. */
+/** Runs `body` once for each request that creating a task takes. In run n, `isIt` is true only for request n. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,

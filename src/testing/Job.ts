@@ -23,7 +23,7 @@ export interface TrialJob extends Pick<Subject, "completions" | "name" | "prompt
 
 export const best = 'The best, "quoted" & <tagged>'
 
-/** With two prompts per task, the tasks' best completions are at different indices. Swapped results are noticed. */
+/** With two prompts per task, the best completions' indices differ between tasks, so swapped results are noticed. */
 export const itemsOf = ({ completions = 2 }: Pick<Subject, "completions">) =>
   ["When?", "Wo — größer?", "<b>Why</b> & how?", "What\nis\nit?"].map((prompt, i) => {
     const right = i < 2 ? i : completions + 1 - i

@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (target: string) {
   return {
     origin: HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address),
     arrivals,
-    /** Counts requests from 1 again. For each request, `choose` gets the number and returns the fault, or undefined. */
+    /** Restarts the count of requests at 1. `choose` gets each request's number, and returns the fault or undefined. */
     disturb: (choose: typeof faultOf) => {
       arrivals.length = 0
       faultOf = choose

@@ -154,7 +154,7 @@ inBrowser("says first what failed and what to do, then each section in its order
     assert.strictEqual(await page.locator("figure [role=img] > [aria-hidden=true]").count(), 24)
     const leaderboard = (await section(page, "Leaderboard").innerText()).replace(/\s+/g, " ")
     assert.match(leaderboard, /5 models\. large-2 is better than large-1 in \S+% of the resamples/)
-    assert.match(leaderboard, /1,000 more votes would reduce the width to \d+\.\d%/)
+    assert.match(leaderboard, /With 1,000 more votes, the width would be \d+\.\d%/)
   }),
 )
 

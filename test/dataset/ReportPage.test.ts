@@ -139,7 +139,7 @@ describe("words", () => {
 
   it("a reason that nobody knows is told as it stands", () => {
     assert.deepStrictEqual(["tie", "too-long", "constructor"].map(wording.describeReason), [
-      "ties",
+      "with a tie",
       "too long",
       "constructor",
     ])

@@ -39,7 +39,7 @@ export const command = makeCommand(
     now: toggle("now", "Also run immediately", { isTypedOnly: true }),
     stopOnFailure: toggle(
       "stop-on-failure",
-      "End the schedule if a run's exit status is not 0, 3, or 75, and exit with that status",
+      "If a run's exit status is not 0, 3, or 75, end the schedule with the same exit status",
     ),
     command: Argument.String("COMMAND").pipe(
       Argument.withDescription(`Command to run, written after "--": ${joinWords(names, "or")}, with its flags`),

@@ -25,7 +25,7 @@ export interface Definition {
   readonly isKept?: true
   /** The part of the value that is a file's path: the whole value, or the text after `gold:`. */
   readonly path?: "whole" | "gold"
-  /** A settings file may set a YAML map. Its entries become `NAME=VALUE` texts, or with `json`, one JSON text. */
+  /** A settings file may set a YAML map. For `json`, the map becomes one JSON text; otherwise, `NAME=VALUE` texts. */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true

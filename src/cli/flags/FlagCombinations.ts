@@ -124,7 +124,7 @@ export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline
   const all: FlagValues = { ...flags }
   const untyped = yield* UntypedSettings
   for (const rule of rules) {
-    // Flags that an environment variable sets are not checked, because the variable is set for all commands.
+    // A flag set by an environment variable is not checked, because the variable is set for all commands.
     const isVariable = (flag: string) => [untyped.get(kebab(flag))].some((each) => each && isFromEnvironment(each))
     const setFlags = rule.flags.filter((flag) => isGiven(all[flag]) && !isVariable(flag))
     if (setFlags.length === 0) continue

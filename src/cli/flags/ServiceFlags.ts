@@ -49,7 +49,7 @@ import {
   text,
 } from "./Values.ts"
 
-/** There is no flag for the token. All users of the machine could read the flag in the list of processes. */
+/** There is no flag for the token, because all users of the machine can read flags in the list of processes. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
 const formed = (

@@ -76,7 +76,7 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
     ? Effect.gen(function* () {
         const [took, drawn] = yield* Effect.timed(line)
         Stderr.draw(`${drawn.bar} ${yield* rateOf(drawn)}${drawn.text} ${yield* elapsed(since)}`)
-        // `line` counts tasks, which is slow for 100,000 tasks. The pause limits counting to a tenth of the time.
+        // `line` counts tasks, which is slow for 100,000 tasks. This pause limits the counting to a tenth of the time.
         yield* Effect.sleep(Duration.max(redrawInterval, Duration.times(took, 9)))
       })
     : Effect.gen(function* () {

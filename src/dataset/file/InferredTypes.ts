@@ -1,8 +1,8 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
  * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails if a later row has another type,
- * or an object with a new member. Exception: from version 4.7, if a column's first objects have different members,
- * later ones may have new members. For older versions, `misfit` reports new members until it knows `maxMembers`.
+ * or an object with a new member. Exception: from version 4.7, if a column's first objects differ in their members,
+ * later objects may have new members. For older versions, `misfit` reports new members until it knows `maxMembers`.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"

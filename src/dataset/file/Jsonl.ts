@@ -24,7 +24,7 @@ export const leadingLines = (features: Features) => {
   let leadingBytes = 0
   return {
     lines: lines as ReadonlyArray<string>,
-    /** Returns true if it added the row to `lines`, which are written first. If false, the caller writes the row. */
+    /** Returns true if it added the row to `lines`, which are written first. Otherwise, the caller writes the row. */
     moveToStart: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {

@@ -54,7 +54,7 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
           {
             field: `${side}.content`,
             expected:
-              "text that does not occur in common chat templates (axolotl searches the formatted conversation for the completion, and would find text of the template)",
+              "text that does not occur in common chat templates (axolotl looks for the completion in the formatted conversation, and would find the template's text first)",
             found: describeValue(content),
           },
         ]

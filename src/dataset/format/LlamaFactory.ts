@@ -148,7 +148,7 @@ export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
   warnings: Cuts.thoughts,
   description:
-    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion; kto_tag is true for chosen completions, but false if experts marked all completions of the item as bad",
+    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion; kto_tag is true for chosen completions, unless experts marked all completions of the item as bad",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ conversations: { list: turn }, ...toolFeatures(options), kto_tag: "bool" }),

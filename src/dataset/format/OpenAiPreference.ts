@@ -1,6 +1,6 @@
 /**
- * Preference JSONL of OpenAI (guide "Direct preference optimization"). Together (docs.together.ai, "Preference
- * fine-tuning") and Fireworks also read this format. A completion is one assistant message. If both completions begin
+ * Preference JSONL of OpenAI (guide "Direct preference optimization"). Fireworks and Together (docs.together.ai,
+ * "Preference fine-tuning") also read this format. A completion is one assistant message. If both completions begin
  * with the same tool calls and results, these become the end of the conversation. A tool result has no name, because
  * OpenAI takes the name from the tool call.
  */

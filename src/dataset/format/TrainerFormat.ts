@@ -13,13 +13,13 @@ import type { Omission } from "../file/OmittedPairs.ts"
 export interface FormatOptions {
   /** Whether to write a column `margin`. A missing or negative margin is written as 0. Default: false. */
   readonly margin?: boolean | undefined
-  /** The source of the margin: the pair's `vote_margin` if `votes`, its `strength` if `strength`. Default: `votes`. */
+  /** `votes` (default): the margin is the pair's `vote_margin`. `strength`: the margin is the pair's `strength`. */
   readonly marginFrom?: "votes" | "strength" | undefined
   /** Whether to write tool definitions, if the format can contain them. Default: false. */
   readonly tools?: boolean | undefined
 }
 
-/** Trainers fail on null. With a negative margin, they accept a higher score for `rejected` than for `chosen`. */
+/** Trainers fail on null. A negative margin would allow `rejected` to have a higher score than `chosen`. */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
@@ -56,7 +56,7 @@ export interface TrainerFormat {
   readonly warnings?: (row: JsonRow) => ReadonlyArray<Problem>
   /** Makes a check for problems between rows. The check gets the rows in file order. */
   readonly acrossRows?: () => (row: JsonRow) => ReadonlyArray<Problem>
-  /** The file's entry in LLaMA-Factory's `dataset_info.json`. `fileName` is relative to the folder of that file. */
+  /** The file's entry in LLaMA-Factory's `dataset_info.json`. `fileName` is relative to the JSON file's folder. */
   readonly datasetInfo?: (fileName: string, options?: FormatOptions) => JsonRow
 }
 

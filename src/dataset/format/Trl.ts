@@ -237,7 +237,7 @@ export const trlUnpaired: TrainerFormat = {
   name: "trl-unpaired",
   isText: true,
   description:
-    "TRL, unpaired plain text (KTO): prompt, completion, and label; label is true for chosen completions, but false if experts marked all completions of the item as bad",
+    "TRL, unpaired plain text (KTO): prompt, completion, and label; label is true for chosen completions, unless experts marked all completions of the item as bad",
   reads: ["all_bad"],
   container: "jsonl",
   features: () => ({ prompt: "string", completion: "string", label: "bool" }),
@@ -253,7 +253,7 @@ export const trlUnpairedConversational: TrainerFormat = {
   name: "trl-unpaired-conversational",
   warnings: Cuts.thoughts,
   description:
-    "TRL, unpaired conversational (KTO): messages in prompt and completion, and label; label is true for chosen completions, but false if experts marked all completions of the item as bad",
+    "TRL, unpaired conversational (KTO): messages in prompt and completion, and label; label is true for chosen completions, unless experts marked all completions of the item as bad",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ prompt: messages, completion: messages, ...toolFeatures(options), label: "bool" }),

@@ -1,4 +1,4 @@
-/** Reports, in file order, the rows that the trainer would fail on or misread. Does not check lengths in tokens. */
+/** Reports, in file order, the rows that the trainer would misread or fail on. Does not check lengths in tokens. */
 import { Array, Effect, FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"
 import type { Problem, TrainerFormat } from "./TrainerFormat.ts"
@@ -11,7 +11,7 @@ import * as Json from "../../io/Json.ts"
 import * as Lines from "../../io/Lines.ts"
 import * as ReadBack from "../file/ReadBack.ts"
 
-/** Reports the rows that the format's trainer would fail on or misread. Fails if the file cannot be read. */
+/** Reports the rows that the format's trainer would misread or fail on. Fails if the file cannot be read. */
 export const validate = (
   format: TrainerFormat,
   path: string,

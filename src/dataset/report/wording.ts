@@ -30,8 +30,8 @@ export const describePValue = (p: number): string => {
 
 const reasons: Record<string, string> = {
   further_vote: "with votes on an item that the job already had",
-  duplicate: "duplicates",
-  reordered: "duplicates with the completions in another order",
+  duplicate: "repeating an earlier item",
+  reordered: "repeating an earlier item with reordered completions",
   not_submitted: "not submitted yet",
   invalid_json: "invalid JSON",
   invalid_csv: "invalid CSV",
@@ -50,7 +50,7 @@ const reasons: Record<string, string> = {
   unanswered: "that none of the permitted experts could judge",
   unusable: "with a recorded result that cannot be used",
   too_few_votes: "with too few votes",
-  tie: "ties",
+  tie: "with a tie",
   low_agreement: "with too little agreement",
   contamination: "contaminated with evaluation prompts",
   flagged: "flagged by an expert",
@@ -58,7 +58,7 @@ const reasons: Record<string, string> = {
   copied_rationale: "with a copied rationale",
   against_votes: "whose votes mostly contradict every possible pair",
   no_pair: "whose best completion is blank, or equal to all other completions",
-  near_duplicate: "near-duplicates",
+  near_duplicate: "with a near-duplicate prompt",
   lone_surrogate: "with a lone surrogate, which files cannot represent",
 }
 

@@ -1,5 +1,5 @@
 /**
- * Audits automatic judges by the votes of people on the same items: `Agreement` and `Policies`, with 95% bootstrap
+ * Audits automatic judges against the votes of people on the same items: `Agreement` and `Policies`, with 95% bootstrap
  * intervals. Mixed-in gold items are included. Rules and gold files count as judges only if the options name them.
  * Memory: about 1 kB per item, and 24 bytes for each pair of votes in each slice.
  */
@@ -23,7 +23,7 @@ export interface AuditOptions {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   /** Price of a vote, or prices by kind of expert. Default: none, so costs are null. */
   readonly price?: Prices.Price | undefined
-  /** How much less accurate than people the `cheapest` policy may be, from 0 to 1. Default 0.02 (2 percentage points). */
+  /** How much less accurate the `cheapest` policy may be than people, 0 to 1. Default 0.02 (2 percentage points). */
   readonly within?: number | undefined
   /** Number of bootstrap resamples. Default 1000. */
   readonly resamples?: number | undefined

@@ -25,7 +25,7 @@ export interface EvaluationOptions<E = never, R = never> {
   readonly disagreements?: number | undefined
   /**
    * Called for each item that has a disputed pair. In a disputed pair, the rejected completion has the higher score.
-   * `difference` is this score minus the score of the chosen completion: the maximum of the item's disputed pairs.
+   * `difference` is the maximum, over the item's disputed pairs, of the rejected score minus the chosen score.
    */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)

@@ -1,4 +1,4 @@
-/** Groups models that were compared directly or through others. A tie is a win for both, unless ties are dropped. */
+/** Groups models that were compared directly or via other models. A tie is a win for both, unless ties are dropped. */
 import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Components from "../stats/Components.ts"
 import { type Comparisons, outcomes } from "./Comparisons.ts"

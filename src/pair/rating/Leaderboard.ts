@@ -63,7 +63,7 @@ export const weightBy =
       texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
   }
 
-/** Assumed for an expert without an estimate: two of three votes are right, as in the prior of `stats/DawidSkene`. */
+/** Reliability of experts without an estimate: two of three votes are right, as in the prior of `stats/DawidSkene`. */
 const unknownReliability = 2 / 3
 
 export const make = (reliabilityOf?: (expert: string | null) => number | null) => {

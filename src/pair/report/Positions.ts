@@ -1,6 +1,6 @@
 /**
- * Counts, for each position at which completions were shown, how often the completion there was chosen. A binomial
- * test shows whether experts prefer one half of the positions. Each item counts once, for the half with more votes.
+ * Counts how often the completion shown at each position was chosen. A binomial test shows whether experts prefer one
+ * half of the positions. Each item counts once, for the half with more votes.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"

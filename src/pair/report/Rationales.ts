@@ -1,6 +1,6 @@
 /**
- * Finds missing and copied rationales. A copy has the same normal form as the item's prompt, one of its messages or
- * completions, or the rationale of an earlier item. Memory: one entry of `HashNumbers` per distinct rationale.
+ * Finds missing and copied rationales. A copy has the same normal form as the item's prompt, a message of the prompt, a
+ * completion, or the rationale of an earlier item. Memory: one entry of `HashNumbers` per distinct rationale.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"

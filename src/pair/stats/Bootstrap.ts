@@ -47,7 +47,7 @@ export const make = (length: number, resamples: number, seed: number) => {
         const [low, high] = [values.quantile(0.025)!, values.quantile(0.975)!]
         if (high - low > rounding) Object.assign(result, { low, high })
         else if (range !== undefined) {
-          // All sampled items have one value. A share of up to `unseenShare` of all items may have an extreme value.
+          // All sampled items have equal values. A share of up to `unseenShare` of all items may have an extreme value.
           const unseenShare = Interval.wilsonInterval(0, items)!.high
           result.low = value - unseenShare * (value - range[0])
           result.high = value + unseenShare * (range[1] - value)

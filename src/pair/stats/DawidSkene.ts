@@ -19,7 +19,7 @@ export interface Fit {
   readonly reliability: Float64Array
   /** The probability of each item's most probable completion; 1 for a known choice. */
   readonly confidence: () => Float64Array
-  /** Per expert, the number of votes on items with several votes or a known answer. 0: `reliability` is `priorOf`. */
+  /** Each expert's number of votes on items with several votes or a known answer. If 0, `reliability` is `priorOf`. */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
@@ -31,7 +31,7 @@ const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefor
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/** The weight of a vote. If the judges tie, the vote for each tied choice weighs less. Exact for two completions. */
+/** If the judges tie, the vote for each tied choice weighs less than 1. For two completions, this weight is exact. */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 const minGain = 1e-6

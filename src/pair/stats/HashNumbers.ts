@@ -27,7 +27,7 @@ export const make = () => {
   }
 
   return {
-    /** Returns a hash's number. A new hash is stored with `number`. @param hash uniformly distributed, below 2^52 */
+    /** Returns a hash's stored number, or stores and returns `number`. @param hash uniformly distributed, below 2^52 */
     getOrSet: (hash: number, number: number): number => {
       const slot = slotOf(hash + 1)
       if (hashes[slot] !== 0) return numbers[slot]!

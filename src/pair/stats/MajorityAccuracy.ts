@@ -24,7 +24,7 @@ export type RightVotes = ReadonlyArray<number>
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** `sums[n][k]`: the sum, over all sets of n experts, of the set's weight times the probability of k right votes. */
+  /** `sums[n][k]` adds up, over all sets of n experts, the set's weight times the probability of k right votes. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {

@@ -1,4 +1,4 @@
-/** Numbers in ascending order, with counts of equal ones. Memory: 16 bytes per different number. */
+/** Numbers in ascending order, with counts of equal numbers. Memory: 16 bytes per distinct number. */
 import { firstFrom } from "./NumberList.ts"
 
 export interface SortedNumbers {

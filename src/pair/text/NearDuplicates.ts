@@ -1,9 +1,9 @@
 /**
  * Finds the earlier prompts that a prompt nearly repeats. Later prompts do not change the result. Prompts with equal
  * normal forms count as one. A signature has 18 bands of 6 bytes. Two signatures are compared only if they have an
- * equal band. At a Jaccard index of 0.8, they have one with probability 0.996 (Leskovec, Rajaraman, and Ullman, 2020,
- * "Mining of massive datasets", 3.4). For each band, a prompt is compared with at most 32 earlier prompts. Memory:
- * 10 MB, plus 25 bytes per prompt during a search. Disk: 120 bytes per prompt. Limit: 2^26 prompts.
+ * equal band. At a Jaccard index of 0.8, they have an equal band with probability 0.996 (Leskovec, Rajaraman, and
+ * Ullman, 2020, "Mining of massive datasets", 3.4). For each band, a prompt is compared with at most 32 earlier
+ * prompts. Memory: 10 MB, plus 25 bytes per prompt during a search. Disk: 120 bytes per prompt. Limit: 2^26 prompts.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"

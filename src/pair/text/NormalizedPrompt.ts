@@ -1,7 +1,7 @@
 /**
  * The normal form of a text: nearly Unicode's `toNFKC_Casefold` (3.13), with single spaces. Punctuation, digits, and
  * accents remain: `2+1` is not `2-1`. A second normalization changes nothing. `SignatureStage` runs this module in a
- * thread. Loading Effect would slow the thread's start.
+ * thread. An import of Effect would slow the thread's start.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 

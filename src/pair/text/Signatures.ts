@@ -16,7 +16,7 @@ const maxRecords = 65_536
 
 const batchPrompts = 256
 const batchUnits = 262_144
-/** The calling thread computes the first batches, because starting another thread takes about as long. */
+/** The calling thread computes the first batches: starting another thread takes about as long as computing them. */
 const firstBatches = 8
 const ahead = 4
 

@@ -96,7 +96,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** For each prompt, the index in `splits` that its hash gives. `assign` may give near-duplicates another split. */
+  /** For each prompt, an index in `splits`, from the prompt's hash. `assign` may give near-duplicates another split. */
   const splitsByHash = NumberList.make(Uint8Array)
   const keys = NumberList.make(Float64Array)
   let ungrouped = 0

@@ -34,7 +34,7 @@ export interface Consensus {
   readonly by: "majority" | "reliability" | "service" | "lead"
   /** Whether the chosen completion has more first choices than any other. */
   readonly isMajority: boolean
-  /** Whether several completions are equally best by the votes. False for a single vote, and if a lead decided. */
+  /** Whether several completions tie for best in the votes. False if there is only one vote, or if a lead decided. */
   readonly isTie: boolean
 }
 

@@ -21,7 +21,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The index of the preferred completion. If several completions have the same text, their lowest index. */
   readonly choice: number
-  /** The index of the completion that the expert chose. Present only if several completions have this text. */
+  /** The index of the completion that the expert chose. Present only if another completion has the same text. */
   readonly chosenIndex?: number
   /** Groups of equal rank, best first, as indices like `choice`. Undefined if the service sends no ranking. */
   readonly ranking: Ranking | undefined
@@ -137,7 +137,7 @@ export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 
-/** 1 if the vote prefers `a`, −1 for `b`, 0 for a tie. Undefined if it chose neither and did not rank both. */
+/** 1 if the vote prefers `a`, −1 for `b`, 0 for a tie. Undefined if the vote neither chose one nor ranked both. */
 export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
   const { choice, ranking } = vote
   const isRanked = (index: number) => ranking?.some((group) => group.includes(index)) === true

@@ -34,7 +34,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** Leaves out ties. If `jury` is true, judges have no votes of their own: each largest party has one vote. */
+/** Leaves out ties. If `jury` is true, one vote per party of the largest size replaces the judges' votes. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

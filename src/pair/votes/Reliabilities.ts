@@ -1,6 +1,6 @@
 /**
- * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on items with a known answer.
- * Votes without a name count as votes of one expert. Ties do not count. If judges vote as a jury (`Jury`), a judge's
+ * Estimates experts' reliabilities (`stats/DawidSkene`) from items that have several votes or a known answer. Votes
+ * without a name count as votes of one expert. Ties do not count. If judges vote as a jury (`Jury`), a judge's
  * reliability is derived from the reliability of the juries. Memory: at most 8 bytes per vote, and 12 bytes per item.
  */
 import { Effect, Option, Stream } from "effect"

@@ -1,7 +1,8 @@
 /**
  * Selects the items to send to people, the least certain first. Certainty is the probability that the best completion
- * is right. If most judges make the same error, it may be too high, and people may not see the item. Items with a known
- * answer are never selected. Items have the same `pattern` if their judges agree and disagree in the same way (`Jury`).
+ * is right. If most judges make the same error, the certainty may be too high, and people may not see the item. Items
+ * with a known answer are never selected. Items have the same `pattern` if their judges agree and disagree in the same
+ * way (`Jury`).
  * - Of n items with the same pattern, 3 √n are selected first. They show how reliable the judges are.
  * - After that, an item is selected if its certainty is below `bound` (`--people-when`).
  * - An item that has a person's vote is selected again if its certainty is below `confidence`.
@@ -18,7 +19,7 @@ interface Pattern {
   items: number
   /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** Number of items that `measured` counts, that wait for a person's vote, or that `choose` has just selected. */
+  /** Number of items that are part of `measured`, that wait for a person's vote, or that `choose` has just selected. */
   sampled: number
 }
 

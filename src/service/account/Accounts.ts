@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /** If the link has no account, the account `chosen` gets the password. A missing account is created as an admin. */
+  /** If the link has no account, the account `chosen` gets the password, and is created as an admin if missing. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, because hashing is expensive.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)

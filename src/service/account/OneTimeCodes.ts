@@ -1,6 +1,6 @@
 /**
  * One-time codes in links. A code is accepted once, before it expires, and only for its purpose. It is in the link's
- * fragment, which browsers do not send, so no server logs it. Call all but `find` inside `Database.write`.
+ * fragment, which browsers do not send, so no server logs it. Call all functions except `find` inside `Database.write`.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"

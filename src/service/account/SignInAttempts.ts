@@ -1,5 +1,5 @@
 /**
- * Slows down the guessing of passwords. Each address has a counter, and so has each pair of address and name. A counter
+ * Slows down the guessing of passwords. Each address, and each pair of address and name, has a counter. A counter
  * allows `burst` attempts without a delay. Further attempts wait, and continue one by one, every `turnMillis`. An
  * attempt that would wait longer than 40 seconds is refused. Attempts from one address never delay other addresses. A
  * restart forgets all attempts.
@@ -74,7 +74,7 @@ export const make = () => {
   const countName = makeCounters(atName)
   const countAddress = makeCounters(fromAddress)
 
-  /** Counts and delays an attempt. After a successful sign-in, run the returned effect, which undoes the count. */
+  /** Counts an attempt and delays it. After a successful sign-in, run the returned effect, which undoes the count. */
   return Effect.fnUntraced(function* (address: string, name: string) {
     const ofAddress = yield* countAddress(address, address)
     const key = `${address} ${Sha256.hex(name)}`

@@ -1,6 +1,6 @@
 /**
  * The audit log of operators' changes. An entry is stored in the same transaction as its change. The service cannot
- * change or delete entries, but somebody who edits the file can. Reads, refused changes, and actions of experts are not
+ * change or delete entries, but somebody who edits the file can. Refused changes, reads, and actions of experts are not
  * recorded.
  */
 import { Clock, Context, Effect } from "effect"

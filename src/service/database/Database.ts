@@ -96,7 +96,7 @@ const webhookTables: ReadonlyArray<string> = [
     payload TEXT NOT NULL
   )`,
   `CREATE INDEX webhook_message_due ON webhook_message (next_attempt_at, sequence) WHERE state = 'waiting'`,
-  // If a newer message about the group may replace the message, `gathering` is the group's key. Otherwise, it is null.
+  // `gathering` is the key of the message's group if a newer message about that group may replace this one, else null.
   `CREATE UNIQUE INDEX webhook_message_gathering ON webhook_message (gathering) WHERE gathering IS NOT NULL`,
   `CREATE INDEX webhook_message_finished ON webhook_message (finished_at) WHERE state <> 'waiting'`,
   `CREATE TABLE webhook_attempt (
@@ -142,7 +142,7 @@ export class Database extends Context.Service<
     readonly sql: SqlClient.SqlClient
     /**
      * Runs `statements` in a transaction with other writes. `statements` must not wait for anything but the database. A
-     * `SqlError` rolls the transaction back. Other errors keep all changes, so they must come before the first change.
+     * `SqlError` rolls the transaction back. After other errors, changes are kept, so fail before the first change.
      */
     readonly write: <A, E = never>(statements: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>
   }

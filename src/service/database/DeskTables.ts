@@ -1,7 +1,7 @@
 /**
  * The tables for managers. A voided vote moves to `voided_vote`, and keeps its number `n`. If a person corrects a
- * vote, the earlier vote moves to `replaced_vote`. `disputed` lists items whose votes differ. An item is added once it
- * has all its votes, or once a lead has decided it.
+ * vote, the earlier vote moves to `replaced_vote`. `disputed` lists items whose votes differ. An item is added to this
+ * list when it has all its votes, or when a lead decides it.
  */
 import { maxPrompts, voteColumns } from "./TaskTables.ts"
 
@@ -79,8 +79,9 @@ export const deskTables: ReadonlyArray<string> = [
     pause_percent INTEGER,
     guidelines TEXT NOT NULL
   )`,
-  // Kind `item`: a gold item that a person sees or has judged. Kinds `admit` and `requalify`: an operator's decision.
-  // `last_vote`: the highest vote number at the decision. Items before a person's last decision no longer count.
+  // A row of kind `item` is a gold item that a person sees or has judged. A row of kind `admit` or `requalify` is an
+  // operator's decision about a person. Its `last_vote` is the highest vote number at that time. Items before a
+  // person's last decision no longer count.
   `CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

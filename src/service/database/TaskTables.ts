@@ -1,7 +1,7 @@
 /**
  * The tables of tasks, items, votes, experts, and lanes. A lane is a part of the queue (`Lanes`). Large requests and
- * results have their own tables, so that frequent queries read less data. `item_cursor` and `returned_cursor` are the
- * last item and the last row of `returned_item` (items back in the queue) that a person's search for work has passed.
+ * results have their own tables, so that frequent queries read less data. A person's search for work has passed the
+ * items up to `item_cursor`, and the rows of `returned_item` (items back in the queue) up to `returned_cursor`.
  */
 import type { SqlClient } from "effect/sql"
 
@@ -46,8 +46,8 @@ const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OL
   END`
 
 export const taskTables: ReadonlyArray<string> = [
-  // `votes_spared` counts the votes that are not needed, because a lead has decided or withdrawn their items. `voters`
-  // is `judges` or `people` if nobody else may vote, and null otherwise. `unanswered` is 1 if the task was canceled
+  // `votes_spared` counts the votes that are not needed on items that a lead has decided or withdrawn. `voters` is
+  // `judges` or `people` if nobody else may vote, and null otherwise. `unanswered` is 1 if the task was canceled
   // because no expert had an answer.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,

@@ -91,7 +91,7 @@ export const make = (
     return input_file
   })
 
-  /** Searches until the batch is found. With `mayRepeat`, an answer without the batch ends the search with none. */
+  /** Searches until the batch is found. With `mayRepeat`, returns `Option.none` after an answer without the batch. */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))
@@ -127,7 +127,7 @@ export const make = (
       return created
     })
     const step = Effect.gen(function* () {
-      // A process that is stopped waits for the response before it ends. Otherwise, nobody would know whether the batch exists.
+      // The process waits for the response before it stops. Otherwise, nobody would know whether the batch exists.
       const created = yield* Effect.uninterruptible(creation)
       if (created._tag === "Success") return created.success.id
       if (created.failure.isRefused === true) return yield* created.failure

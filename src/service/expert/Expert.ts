@@ -1,4 +1,4 @@
-/** The interface of automatic experts. An expert without an answer returns none. A failure says whether to retry. */
+/** The interface of automatic experts. `Option.none` means no answer. A failure says whether to retry. */
 import { type Effect, type Option, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Assessment } from "../../domain/Assessment.ts"

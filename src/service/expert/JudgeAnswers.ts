@@ -70,7 +70,7 @@ const migrations = {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       // `counted_for` is the item whose vote includes the cost of the answer. Null: no judgment has used the answer.
-      // Empty string: the judgment failed, and no vote includes the cost. The model's next vote, on any item, will.
+      // Empty string: the judgment failed. The model's next vote, on any item, will include the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -95,8 +95,8 @@ const migrations = {
       )`
       // Batches whose results are not recorded yet. `name` is also in the batch's metadata at the endpoint. `asked_at`
       // is the time of the last request to create the batch. The response contains `id`. `gone_at` is the time when the
-      // endpoint began to answer 404 or 410 for the batch. With `gone_at`, or without `id` after `asked_at`, it is
-      // unknown whether the batch exists. Such a batch is in doubt.
+      // endpoint began to answer 404 or 410 for the batch. A batch is in doubt if it is unknown whether
+      // it exists: if `gone_at` is set, or if `asked_at` is set and `id` is null.
       yield* sql`CREATE TABLE batch (
         name TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -202,7 +202,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** Call this if a judgment fails for good. Its cost will be part of the model's next vote, on any item. */
+    /** Call this if a judgment fails permanently. Its cost will be part of the model's next vote, on any item. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)

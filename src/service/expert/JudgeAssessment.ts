@@ -1,4 +1,4 @@
-/** Asks a language model a rubric's questions. If its answer is invalid, asks once more and states the problem. */
+/** Asks a language model the questions of a rubric. If an answer is invalid, asks once more and states the problem. */
 import { Result, Schema } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"

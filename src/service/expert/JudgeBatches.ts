@@ -24,8 +24,8 @@ export interface BatchOptions {
   /** The maximum number of requests in a batch. Default 50,000. */
   readonly maxRequests?: number | undefined
   /**
-   * How a start treats a batch in doubt. `wait`, the default, keeps asking the endpoint for the batch. `send-again`
-   * sends its requests again if the endpoint does not have the batch. The requests may then be paid for twice.
+   * How a restart treats batches in doubt. `wait`, the default, polls until the endpoint has the batch.
+   * `send-again` sends the requests again if the endpoint does not have the batch. They may then be paid for twice.
    */
   readonly doubts?: "wait" | "send-again" | undefined
 }

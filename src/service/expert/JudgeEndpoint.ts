@@ -3,7 +3,7 @@
  * share one request. A stored answer (`JudgeAnswers`) needs no request. If one request of a judgment fails, the answers
  * to its other sent requests are stored. Failures and logs do not contain the key. A `JudgeError` is not retryable if
  * the question caused the failure. The cause of a timeout, a too long answer, or an unexplained refusal is unknown. If
- * the endpoint has answered other questions, the question counts as the cause. If not, the endpoint does.
+ * the endpoint has answered other questions, the question counts as the cause. If not, the endpoint is the cause.
  */
 import {
   ByteSize,
@@ -99,10 +99,10 @@ export const make = Effect.fnUntraced(function* (
   let withTemperature = true
   let answered = 0
   let notBefore = 0
-  /** Why the endpoint refused the settings, such as the key. Undefined after a later answer or temporary failure. */
+  /** Why the endpoint refused the settings, such as the key. The next answer or temporary failure clears this value. */
   let refusal: string | undefined
 
-  /** Settings that are part of each request's id. A refused `temperature` is included, so that ids do not change. */
+  /** Settings in each request's id. A `temperature` that the endpoint refuses stays here, so that ids do not change. */
   const configured = Object.fromEntries(body)
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
 

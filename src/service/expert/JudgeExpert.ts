@@ -2,8 +2,8 @@
  * An expert that asks a language model which of two completions is better (`PairwiseRanking`). Each pair is shown in
  * both orders. The completions are shuffled with a seed from the item's text, so a restart does not change their order.
  * `JudgeAnswers` stores each answer, so an interrupted judgment does not ask the same questions again. If several votes
- * use an answer, only the first vote includes its cost. The cost of a judgment without a vote is added to the judge's
- * next vote.
+ * use an answer, only the first vote includes the answer's cost. The cost of a judgment without a vote is added to the
+ * judge's next vote.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -26,8 +26,8 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   /** The user's message, with `{guidelines}`, `{prompt}`, `{completions}`. Default: `JudgePrompt.defaultTemplate`. */
   readonly template?: string | undefined
   /**
-   * Each pair of completions is shown to the model in both orders. If the two answers disagree, `tie` (the default)
-   * counts the pair as equally good. With `abstain`, the item gets no vote if such pairs make the best one uncertain.
+   * The model sees each pair of completions in both orders. If the two answers disagree, `tie` (the default) counts
+   * the pair as equally good. With `abstain`, the item gets no vote if such pairs make the best completion uncertain.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
   /** The maximum number of times that a question is asked if the answers are unusable. Default 3. */
@@ -214,8 +214,8 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
 }
 
 /**
- * Counts the requests, tokens, and cost of a vote. `cached` counts requests whose cost another vote includes.
- * `without_vote` counts requests of earlier judgments that failed.
+ * Counts the requests, tokens, and cost of a vote. `cached` is for requests whose cost is part of another vote.
+ * `without_vote` is for requests of judgments that failed earlier.
  */
 const usageCounter = (costOf: ((tokens: TokenPrice.RequestTokens) => Cost.Decimal) | undefined) => {
   const paid: Array<JudgeEndpoint.Completion> = []

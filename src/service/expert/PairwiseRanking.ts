@@ -30,7 +30,7 @@ export interface Ranked {
   readonly isUncertain: boolean
 }
 
-/** Compares two completions in both orders. The first answer is about the order (first, second). */
+/** Compares two completions in both orders. Returns the answer for `[first, second]`, then for `[second, first]`. */
 export type Compare<E> = (first: number, second: number) => Effect.Effect<Comparison, E>
 
 export const winner = ([one, other]: Comparison): number | undefined =>

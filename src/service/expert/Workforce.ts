@@ -1,8 +1,8 @@
 /**
  * Runs the automatic experts: claims items, asks the experts in order, and records their votes. Experts that fail are
  * retried with backoff. If the experts cannot give all votes on a task, the task stays open, or `cancelUnanswered` ends
- * the task. Some tasks are for language models alone. If a model has no answer to a prompt of such a task, the votes of
- * all other models complete the prompt.
+ * the task. Some tasks are for language models alone. If a model has no answer to a prompt of such a task, the prompt
+ * is complete when all other models have voted.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

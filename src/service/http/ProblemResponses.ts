@@ -76,7 +76,7 @@ const problemsByServerStatus: { readonly [status in NodeServer.ServerStatus]: st
 
 export const fromServerStatus = (status: NodeServer.ServerStatus): string => problemsByServerStatus[status]
 
-/** Limits body and duration of a request. After a timeout, writes that have started are still completed. */
+/** Limits the body and the duration of a request. After a timeout, writes that have started are still completed. */
 export const withProblems = (options: {
   readonly bodyBytes: (request: HttpServerRequest.HttpServerRequest) => number
   readonly timeout: Duration.Input

@@ -1,4 +1,4 @@
-/** Limits the rate of requests by token bucket. The buckets are in memory, so a restart of the service refills them. */
+/** Limits the request rate with token buckets. The buckets are in memory, so a restart of the service refills them. */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 

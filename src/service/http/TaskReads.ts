@@ -26,7 +26,8 @@ const make = Effect.gen(function* () {
   const read = Effect.fnUntraced(function* (token: string, taskId: string) {
     const accepted = yield* accept(token)
     if (Option.isNone(accepted)) return undefined
-    // `take` counts the request for the rate limit. It runs after `find`: the router counts requests for unknown tasks.
+    // `take` counts the request for the rate limit. It runs after `find`, because the router counts the request if the
+    // task is unknown.
     const task = yield* store.find(accepted.value.organization, taskId)
     if (Option.isNone(task)) return undefined
     const { headers, retryAfterSeconds } = yield* take(accepted.value.tokenId)

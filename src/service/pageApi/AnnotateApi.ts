@@ -171,7 +171,7 @@ const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
   success: Work,
 })
 
-/** Flags and skips the item. The task's result contains the flag. A flag of kind `other` requires a comment. */
+/** Flags the item and skips it. The task's result contains the flag. A flag of kind `other` requires a comment. */
 const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payload: Flagging, success: Work })
 
 /** Makes the expert's last vote a draft again. Fails with `Conflict` if the vote's task is completed, for example. */

@@ -27,7 +27,7 @@ export const ItemSummary = Schema.Struct({
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,
-  /** The other equal items, newest first, at most 25. */
+  /** Other items that are equal to this one, newest first, at most 25. */
   equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
   /** Agreement of the votes on all equal items. Null if votes are still needed, or if there is at most one vote. */
   agreement: Schema.NullOr(Schema.Finite),

@@ -10,7 +10,7 @@ export const QualificationSettings = Schema.Struct({
   /** The number of gold items that a new person judges first. 0 means that new people need not qualify. */
   items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
   min_percent: Percent,
-  /** People are paused if they judge less than this percentage of the latest gold items right. Null pauses nobody. */
+  /** Pauses people if less than this percentage of their latest answers to gold items is right. Null pauses nobody. */
   pause_percent: Schema.NullOr(Percent),
   guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })

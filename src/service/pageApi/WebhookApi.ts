@@ -66,7 +66,7 @@ const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.NullOr(Schema.String) }),
 })
 const removeWebhook = HttpApiEndpoint.delete("remove", "/webhook")
-/** Creates a new secret. For another `keep_hours` hours, deliveries are also signed with the old secret. */
+/** Creates a new secret. For `keep_hours` hours after that, deliveries are also signed with the old secret. */
 const rotateSecret = HttpApiEndpoint.post("rotateSecret", "/webhook/rotate-secret", {
   payload: Rotation,
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.String }),

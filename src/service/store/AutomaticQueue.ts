@@ -341,7 +341,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
-    /** Waits for `wake`, `reconsider`, or `reconsiderAll`. A call since the last `claim` began counts, too. */
+    /** Waits for `wake`, `reconsider`, or `reconsiderAll`. Calls since the start of the last `claim` count, too. */
     awaitWork: work.await,
     /** Announces a new task. Call it inside the `Database.write` that creates the task. */
     wake: Effect.asVoid(work.open),

@@ -1,7 +1,7 @@
 /**
- * Changes that managers make: decisions, withdrawn prompts, additional votes, and void votes. For each task, one commit
- * stores the change, the new published result, and the webhook event. If a prompt then has neither a vote nor a
- * decision, the published result is deleted. Votes are never deleted. If a crash interrupts voiding or restoring the
+ * Changes that managers make: decisions, withdrawn prompts, additional votes, and voided votes. For each task, one
+ * commit stores the change, the new published result, and the webhook event. If a prompt then has neither a vote nor
+ * a decision, the published result is deleted. Votes are never deleted. If a crash interrupts voiding or restoring the
  * votes of an expert, a manager can repeat the action for the remaining votes.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions completes or reopens tasks by the same rules */
@@ -228,7 +228,7 @@ const make = Effect.gen(function* () {
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /** Changes how many votes items need. A negative `votes` means that an item needs fewer votes. */
+  /** Changes the number of votes that each item needs. A negative `votes` means that an item needs fewer votes. */
   const changeNeeds = (
     taskId: string,
     action: string,

@@ -2,7 +2,7 @@
  * Tracks which people have seen which items. Items are equal if they have the same prompt, group, guidelines, and
  * completions in any order. Equal items have the same `content`. A person judges at most one of several equal
  * items, unless they are repeatable: gold items, or all items if `AllowRepeatedVotes` is true. A repeatable item waits
- * for people who have seen equal items less often, but not for those who may not judge it or are away (`activeWithin`).
+ * for people who have seen equal items less often, unless they are away (`activeWithin`) or cannot judge the item.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -13,7 +13,7 @@ import { Database } from "../database/Database.ts"
 import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
 import type { TaskRequests } from "./TaskRequests.ts"
 
-/** A hash below 2^52 that equal items of an organization share. All items with the same hash count as equal. */
+/** The hash of an item, below 2^52. Items of an organization are equal if they have the same hash. */
 export const contentOf = (
   organization: string,
   { group, guidelines }: { readonly group?: string | undefined; readonly guidelines?: string | undefined },
@@ -34,7 +34,7 @@ export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service
   defaultValue: () => false,
 })
 
-/** Whether items that no automatic expert can answer are closed. If false, these items wait for people. */
+/** Whether to close items that no automatic expert can answer. If false, these items wait for people. */
 export const EndsUnanswered = Context.Reference<boolean>("prefstream/service/EndsUnanswered", {
   defaultValue: () => false,
 })
@@ -99,7 +99,7 @@ export const make = Effect.gen(function* () {
 
   const mayAsk = sql`CASE WHEN ${isRepeatable("item")} THEN ${Number.MAX_SAFE_INTEGER} ELSE 1 END`
 
-  /** Counts, per task, the items that wait for another expert. Reads at most 2 × `maxWaitingRead` items. */
+  /** Counts, per task, the items that wait for an additional expert. Reads at most 2 × `maxWaitingRead` items. */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
         SELECT item_id FROM (SELECT item_id FROM deferred_item LIMIT ${maxWaitingRead})
@@ -158,7 +158,7 @@ export const make = Effect.gen(function* () {
     return votes.length > 0
   })
 
-  /** Call this when a person can no longer judge. Repeatable items that now wait for nobody return to the queue. */
+  /** Call this when a person can no longer judge. Repeatable items return to the queue if they now wait for nobody. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
   /** Marks open gold items as `repeatable`, so that one person can judge several equal items. */

@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** Runs `along` in the same transaction. Fails with `Conflict` if an expert with this name exists. */
+  /** Adds the expert and runs `along` in one transaction. Fails with `Conflict` if an expert with this name exists. */
   const invite = Effect.fn("Experts.invite")(function* <A>(
     name: string,
     along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,

@@ -38,7 +38,7 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
   readonly paused: number
 }
 
-/** Callers run a change, and the reads on which the change depends, inside one `Database.write`. */
+/** Callers run a change inside one `Database.write`, together with the reads on which the change depends. */
 export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Success<typeof EqualItems.make>, "waiting">) {
   const { sql } = yield* Database
 

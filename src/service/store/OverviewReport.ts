@@ -1,7 +1,7 @@
 /**
  * The report on all work, computed at most every five seconds. No query reads all votes. An item is unassignable if too
  * few experts may still vote on the item. Here, people count as experts even if they are not qualified. To find
- * such items, the report checks only the oldest 10,000 open items, skipped or flagged items, and items with void votes.
+ * such items, the report checks only skipped or flagged items, items with void votes, and the oldest 10,000 open items.
  */
 import { Clock, Effect } from "effect"
 import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"

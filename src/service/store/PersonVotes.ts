@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return closed.length > 0 ? undefined : task
   })
 
-  /** Call this before the first change in a `Database.write`. A refused vote does not roll back the transaction. */
+  /** Call this before the first change in a `Database.write`, because a refusal does not roll back the transaction. */
   const voteOf = Effect.fnUntraced(function* (task: Task, subject: Subject, submission: Submission, now: number) {
     const { expertId, expertNo, isRepeated, itemId, order, shownAt } = subject
     const choice = yield* orMalformed(Places.toIndices(submission, order))

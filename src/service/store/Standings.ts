@@ -1,6 +1,6 @@
 /**
  * Decides whether a person may work, from the person's answers to gold items. Answers before the last `admit` or
- * `requalify` do not count. The order of commits decides which answers came before, not the clock. An answer counts
+ * `requalify` do not count. The order of commits, not the clock, decides which answers are earlier. An answer counts
  * even if its vote was voided.
  */
 import { Effect } from "effect"

@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
   const waiting = yield* Effect.cachedWithTTL(voting.equalItems.waiting, "2 seconds")
 
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
-    // Clients get the stored answer unchanged. Reading it as text would decode the answer, only to encode it again.
+    // Clients get the stored answer unchanged. Reading it as text would decode the answer and then encode it again.
     const rows = yield* sql<{ seq: number; status: TaskStatus; answer: Uint8Array | null }>`
       SELECT task.seq, task.status, CAST(task_result.answer AS BLOB) AS answer FROM task LEFT JOIN task_result USING (seq)
       WHERE task.task_id = ${taskId} AND task.organization = ${organization}`

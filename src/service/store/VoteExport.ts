@@ -2,7 +2,8 @@
  * Exports the valid votes of the store as records of a vote table (`domain/VoteRow`), in the order of tasks, items, and
  * votes. The export leaves out void votes, votes on withdrawn prompts, votes in canceled tasks, and votes given after
  * the export began. If an item has a decision but no votes, the decision is exported as a vote of the lead. No
- * transaction stays open. Memory contains the votes of at most 100 items, and at most about 4 MB, or one larger item.
+ * transaction stays open. Memory contains the votes of at most 100 items, in total at most about 4 MB. An item whose
+ * votes are larger is read alone.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

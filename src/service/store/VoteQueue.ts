@@ -68,7 +68,8 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
   })
   const hasGoldAnswer = (prompt: TaskPrompt) =>
     options.goldAnswer !== undefined && Option.isSome(options.goldAnswer(prompt))
-  // Settings and gold answers may have changed since the last run. Items that people may now judge return to the queue.
+  // Settings and gold answers may have changed since the last run. Items return to the queue if people may now judge
+  // them.
   yield* (yield* Database).write(
     Effect.gen(function* () {
       if (options.goldAnswer !== undefined) yield* voting.equalItems.allowRepeatsOf(voting.requests, hasGoldAnswer)

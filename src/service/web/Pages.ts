@@ -4,7 +4,7 @@ import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServe
 import * as CompressedBodies from "../http/CompressedBodies.ts"
 import { ImageHosts, pagePolicy } from "../http/SecurityHeaders.ts"
 
-/** The folder of the built pages. It is resolved only when needed, because a bundled program has no such file. */
+/** The folder of the built pages. It is resolved only when needed: a bundled program has no `dashboard.html`. */
 const builtPages = () => new URL(".", import.meta.resolve("#built/pages/dashboard.html"))
 
 const notBuilt = HttpServerResponse.text(

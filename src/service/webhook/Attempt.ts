@@ -57,7 +57,7 @@ const meaning = (status: number): string | null => {
 export interface AttemptOptions {
   readonly timeout: Duration.Duration
   readonly userAgent: string
-  /** Returns whether to keep responses from this URL out of the log. It is called after the response has arrived. */
+  /** Returns true if response bodies from this URL must not be stored. It is called after the response has arrived. */
   readonly hidesAnswers: (url: string) => boolean
 }
 

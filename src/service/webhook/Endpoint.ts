@@ -76,7 +76,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`INSERT INTO webhook_secret ${sql.insert(row)}`
   })
 
-  /** Sets the URL, and enables the webhook. If there is no secret, stores `secret` and returns true. */
+  /** Sets the URL, and enables the webhook. If no secret is stored yet, stores `secret` and returns true. */
   const writeUrl = Effect.fnUntraced(function* (url: string, secret: Redacted.Redacted<string>, now: number) {
     yield* sql`
       INSERT INTO webhook_endpoint (endpoint_id, url, enabled, disabled_reason, paused_until)

@@ -17,7 +17,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** The message's group. Null if no newer message about the group may replace this message any more. */
+  /** The key of the group if a newer message about the group may still replace this message. Otherwise null. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -150,7 +150,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /** Makes waiting messages due now, and restarts their retries. Skips messages that a newer message may replace. */
+  /** Makes each waiting message due now, and restarts its retries. Skips messages that a newer message may replace. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

@@ -3,7 +3,7 @@ import { Duration, Effect } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 
-/** The delays before the attempts. Each begins when the previous attempt ends. */
+/** The delays before the attempts. Each delay begins when the previous attempt ends. */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
 
 /** The service's `README.md`, `ApiGuide`, `ApiDocument`, and `pages/dashboard/Webhook` also describe this schedule. */

@@ -52,7 +52,7 @@ export interface WebhooksOptions {
 const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
   const policy = { allowLoopback, allowPrivate }
   const shows = WebhookTarget.showsAnswers(policy)
-  // Hosts whose responses must stay secret. None is removed: after a DNS change, old connections may still be open.
+  // Hosts whose responses must stay secret. No host is removed: after a DNS change, old connections may still be open.
   const hidden = new Set<string>()
   return {
     guard: WebhookTarget.guard(policy),

@@ -1,4 +1,4 @@
-/** Names each model after its file, without folder and extensions; by full paths if two names would be equal. */
+/** Names each model after its file, without folder and extensions. If two names would be equal, uses the full paths. */
 import type { Path } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
 import * as PlaceName from "../place/PlaceName.ts"

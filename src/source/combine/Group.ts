@@ -26,7 +26,7 @@ export interface GroupOptions {
 
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
-/** The source text of a record. Its prompt and its completion are left out if they are long and were found. */
+/** The source text of a record. A prompt or completion that is long and occurs in this text is cut from it. */
 interface Cut {
   readonly rest: string
   /** For each text: the offset of the cut and the encoding, such as `120j` (`j`: JSON); or `-` if nothing was cut. */

@@ -1,4 +1,4 @@
-/** Keeps lists of records in a private temporary file. `make` also removes files that killed processes left behind. */
+/** Keeps lists of records in a private temporary file. `make` also removes the files of processes that were killed. */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"

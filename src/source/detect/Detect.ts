@@ -247,7 +247,7 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => Field.columnsOf(path)[0] ?? path
 
-/** Whether prefstream wrote these pairs. Several pairs can have the same `item_id`, so it is not used as the id. */
+/** Whether prefstream wrote these pairs. If so, `item_id` is not used as the id: several pairs can share it. */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 

@@ -1,4 +1,4 @@
-/** Suggests options that the detected layout may need, before anything is sent. */
+/** Before anything is sent, suggests options that the detected layout may need. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { isEmpty, plural, quoteNames } from "../../io/Values.ts"

@@ -1,4 +1,4 @@
-/** Finds the prompt: `prompt`, a list of messages, `instruction` with `input`, or text under another known name. */
+/** Finds the prompt: `prompt`, or a message list, or `instruction` with `input`, or text under another known name. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { isEmpty, isObject, joinWords, memberOf } from "../../io/Values.ts"

@@ -1,4 +1,4 @@
-/** Finds paths in options that may be misspelled, because the first records do not have them. */
+/** Finds possibly misspelled paths in options: paths that the first records do not have. */
 import * as Field from "../record/Field.ts"
 import * as OptionText from "../../io/OptionText.ts"
 import { quoteNames } from "../../io/Values.ts"

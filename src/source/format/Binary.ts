@@ -66,7 +66,7 @@ const kinds: ReadonlyArray<readonly [magic: string, name: string, advice: string
 
 const isAsciiText = (byte: number): boolean => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d)
 
-/** Detects UTF-16 and UTF-32: by a byte order mark, or by the NUL bytes of ASCII characters (RFC 4627, section 3). */
+/** Detects UTF-16 and UTF-32: by a byte order mark, or by NUL bytes next to ASCII characters (RFC 4627, section 3). */
 const encodingOf = (head: Uint8Array): string | undefined => {
   const [a, b, c, d] = head
   if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "UTF-32" : "UTF-16LE"

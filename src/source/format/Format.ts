@@ -21,7 +21,7 @@ export interface FormatOptions
   extends Omit<Csv.CsvOptions, "format">, Pick<Lines.LinesOptions, "maxLineBytes">, ParquetOptions {
   /** Default: detected. */
   readonly format?: FormatName | undefined
-  /** Encoding of text, such as `windows-1252` (Encoding Standard). Default: UTF-8; other text is then refused. */
+  /** Encoding of text, such as `windows-1252` (Encoding Standard). Without this option, text must be UTF-8. */
   readonly encoding?: string | undefined
   /** Maximum time without data from a remote file. Default: 2 minutes. */
   readonly idleTimeout?: Duration.Input | undefined
@@ -40,7 +40,7 @@ export interface RowFile {
   readonly description: string
   readonly count: number | undefined
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
-  /** Reads the records of `rows` faster, with a second thread. Set only for large files of uncompressed JSON Lines. */
+  /** Reads the records of `rows` faster, with a second thread. Only large files of uncompressed JSON Lines have it. */
   readonly rowsByThread?: Stream.Stream<RowResult, SourceError> | undefined
 }
 

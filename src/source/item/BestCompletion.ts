@@ -16,7 +16,7 @@ export const indexOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Returns a function that finds the index of the named completion. Values with `isNone` must be handled before. */
+/** Returns a function that finds the index of the named completion. Callers must handle values with `isNone` first. */
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {

@@ -1,6 +1,6 @@
 /**
- * Finds data files as `datasets.load_dataset` does: the files that the card lists (`configs`), or files with a split's
- * name in their folder or name, or all files. Several configurations without a default are refused.
+ * Finds data files as `datasets.load_dataset` does: the files that the card lists (`configs`), otherwise files with a
+ * split's name in their folder or name, otherwise all files. Several configurations without a default are refused.
  */
 import { Glob, Result, Schema } from "effect"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"

@@ -1,4 +1,4 @@
-/** After a lost connection, reading resumes at the same byte. Fails after `retries` retries in a row without data. */
+/** After a lost connection, reading resumes at the same byte. Fails if `retries` retries in a row receive no data. */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
@@ -25,7 +25,7 @@ export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/sour
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** If the server supports ranges, a download without new data for a quarter of `idle` continues on a new connection. */
+/** If the server supports ranges, a download continues on a new connection after a quarter of `idle` without data. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)

@@ -55,7 +55,7 @@ export const parse = (name: string) => {
     : Effect.succeed({ bucket, key })
 }
 
-/** Requests the first byte, because the answer to HEAD does not tell a missing bucket from a missing key. */
+/** Requests the first byte, because the answer to HEAD is the same for a missing bucket and a missing key. */
 const head = Effect.fnUntraced(function* (connection: S3Client.Connection, bucket: string, key: string) {
   const first = yield* connection.get({ bucket, key, range: "bytes=0-0" })
   if (first === undefined) return { size: 0, etag: undefined }

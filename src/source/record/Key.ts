@@ -1,4 +1,4 @@
-/** Makes an item's id, or a key for `KeyNumbers`, from the key by which records are joined or grouped. */
+/** Turns the key by which records are joined or grouped into an item's id, or into a table key for `KeyNumbers`. */
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 

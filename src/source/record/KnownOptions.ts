@@ -1,4 +1,4 @@
-/** Refuses unknown options, and values of the wrong kind, for programs without a type check. */
+/** For programs without a type check: refuses unknown options, and values of the wrong kind. */
 import { Effect } from "effect"
 import * as Kinds from "../../io/SettingKinds.ts"
 import { isObject } from "../../io/Values.ts"

@@ -50,7 +50,7 @@ export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUn
   }
 }
 
-/** The scratch file of a join or group failed. */
+/** The scratch file for joining or grouping records failed. */
 export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchFailed", {
   /** The problem and what to do about it. */
   problem: Schema.String,

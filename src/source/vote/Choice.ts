@@ -226,7 +226,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    // Besides the 1, cells must be all 0 or all empty. If some are 0, an empty cell is a missing value (perhaps a 1).
+    // The cells without the 1 must be all 0 or all empty: an empty cell among zeros is a missing value (perhaps a 1).
     const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(

@@ -1,6 +1,6 @@
 /**
- * Finds the field with item ids. Records with the same id must have the same item. In files that prefstream did not
- * write, records with the same item must also have the same id.
+ * Finds the field with item ids. Each id must belong to only one item. In files that prefstream did not write, each
+ * item must also have only one id.
  */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"

@@ -19,15 +19,15 @@ import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
 export interface Sending<E> {
-  /** Whether the task was in doubt before. Such a task stays in doubt, even if the service now refuses the task. */
+  /** Whether the task was in doubt before it was sent again. Even a refusal leaves such a task in doubt. */
   readonly isDoubtful: boolean
   /** Claims the task in the ledger. Runs before a request for an unclaimed task. If `claim` fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
   /** Extends the claim on the task. Runs before a retry for a claimed task. If `beforeRetry` fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
-  /** Runs after an attempt without a usable response if the service may have created the task. */
+  /** Runs when an attempt ends without a usable response, and the service may have created the task. */
   readonly doubt: Effect.Effect<unknown>
-  /** Gives up the claim before a retry's wait, if no task was created and the service ignores idempotency keys. */
+  /** Gives up the claim before waiting for a retry, if no task was created and the service ignores idempotency keys. */
   readonly release: Effect.Effect<unknown, E>
 }
 
@@ -167,7 +167,7 @@ const make = Effect.fnUntraced(function* <R>(
     return view
   })
 
-  // Without a custom protocol, an unknown status of a task is treated as open. This may be a mistake.
+  // Without a custom protocol, a task with an unknown status is treated as open, although it may have ended.
   return { create, poll, taskIdsOf: protocol?.taskIdsOf, mayMisreadStatus: protocol === undefined }
 })
 

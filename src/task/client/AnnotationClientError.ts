@@ -28,7 +28,7 @@ export class ServiceBlocked extends Schema.TaggedClass<ServiceBlocked>()("Servic
 
 /** The service refused the first tasks of a run and accepted none. Status and detail are from the last refusal. */
 export class TasksRefused extends Schema.TaggedClass<TasksRefused>()("TasksRefused", {
-  /** Number of refused tasks. The run ends when it is 20. */
+  /** Number of refused tasks. The run ends when this number reaches 20. */
   tasks: Schema.Int,
   ...answered,
 }) {}
@@ -77,7 +77,7 @@ export class Down extends Schema.TaggedClass<Down>()("Down", {
 export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
   /** The problem, on one line. */
   detail: Schema.String,
-  /** Whether another server, such as a proxy, may have sent the response, because it is not plain JSON. */
+  /** Whether the response is not plain JSON. Another server, such as a proxy, may then have sent the response. */
   isForeign: Schema.optionalKey(Schema.Boolean),
   /** An excerpt of the response. */
   found: Schema.optionalKey(Schema.String),
@@ -140,7 +140,7 @@ export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
 /** For requests without effects, such as a `GET`. If no response arrived, sets `maybeDone` to false. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // A failure with a status stays unchanged. It may concern only this task, but `maybeDone: false` would stop the run.
+  // A failure with a status stays unchanged: it may concern only this task, and `maybeDone: false` would stop the run.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
@@ -239,7 +239,7 @@ const Problem = Schema.Struct({
 
 /** The reason that a response gives, often in the format of RFC 9457. Default: the start of the body. */
 const problemDetail = (body: string): string => {
-  // The command line replaces option names in backticks with flags. The service's words must not be replaced.
+  // The command line replaces option names in backticks with flags, but must not replace the service's words.
   const text = body.replaceAll("`", "'")
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)

@@ -35,8 +35,8 @@ export interface Call {
    * If the first request of a `create` or `poll` fails temporarily, prefstream may call the function again. If a later
    * request fails temporarily, prefstream repeats this request for at most `patience`.
    *
-   * Writes are an exception: requests other than `GET`, `HEAD`, or `OPTIONS`. After a timeout, a broken connection, or
-   * a 5xx, the service may have processed the write. This call does not repeat the write, and the function fails. If
+   * Writes (requests other than `GET`, `HEAD`, or `OPTIONS`) are an exception. After a timeout, a broken connection, or
+   * a 5xx, the service may have processed the write. prefstream does not repeat the write, and the function fails. If
    * the service honors idempotency keys, prefstream may call the function again with the same keys. Otherwise, the
    * task becomes `in_doubt`.
    */
@@ -67,7 +67,7 @@ export type PollAnswer =
   | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
   /** The task will never complete. Its votes count as paid, unless `status` is `canceled` or `cancelled`. */
   | { readonly _tag: "Failed"; readonly status: string }
-  /** The results of all prompts. If one does not match its prompt, the task is invalid. The raw response is kept. */
+  /** Results of all prompts. If a result does not match its prompt, the task is invalid. The raw response is kept. */
   | { readonly _tag: "Completed"; readonly results: ReadonlyArray<PromptResult> }
 
 /** A task that the service reports with this status is not paid for: its votes do not count against the budget. */
@@ -75,7 +75,7 @@ export const isCanceled = (status: string): boolean => status === "cancelled" ||
 
 /** The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream retries. */
 export interface Protocol {
-  /** Adds the token to each request to the origin of the base URL. Default: the service's setting `authorization`. */
+  /** Adds the token to requests to the origin of the base URL. Default: the service's setting `authorization`. */
   readonly authorize?: Authorize | undefined
   /** Creates a task with one or more requests, and returns its id at the service. */
   readonly create: (task: TaskRequest, call: CreateCall) => Effect.Effect<string, unknown>

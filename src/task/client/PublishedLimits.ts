@@ -1,7 +1,7 @@
 /**
- * Reads a service's `openapi.json`: the limits of an item, and whether it declares `Idempotency-Key`, `group`, `votes`,
- * and `voters`. References (`$ref`) are not followed. A request takes at most 5 seconds, and is repeated at most twice
- * after a 429 or 503. Without a usable document, items have no limits, and `idempotencyKey` is `ignored`.
+ * Reads a service's `openapi.json`: the limits of an item, and whether the service declares `Idempotency-Key`, `group`,
+ * `votes`, and `voters`. References (`$ref`) are not followed. A request takes at most 5 seconds, and is repeated at
+ * most twice after a 429 or 503. Without a usable document, items have no limits, and `idempotencyKey` is `ignored`.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"

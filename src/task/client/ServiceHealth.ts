@@ -2,7 +2,7 @@
  * Decides whether the service is up. After `downAfter` consecutive failures, all requests wait. Probes then poll one
  * task at a time, every 1 to 30 seconds, or later if `Retry-After` asks for this. After `patience`, the waiting
  * requests fail with `Down`. Some probes poll an id that does not exist. Even a healthy service may answer such a probe
- * with status 500. After such a response, the waiting requests are sent as a test: one at a time, polls first.
+ * with status 500. After such a response, the waiting requests are sent as a test: one at a time, first a poll.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -88,7 +88,8 @@ export const make = Effect.fnUntraced(function* (
       const pauseMillis = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + pauseMillis > deadline
       if (isOver) {
-        // Waits for a request. After `maxWait` or longer, the service may be up again, and another probe is sent.
+        // Waits until there is a request. If this takes at least `maxWait`, the service may be up again, and another
+        // probe is sent.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)

@@ -10,6 +10,7 @@ import { Deferred, Duration, Effect, Latch, Option } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import type { Quota } from "../../api/RateLimit.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
+import { count } from "../../io/Values.ts"
 import { instant } from "./AnnotationClientError.ts"
 import type { RequestBudget } from "./RequestBudget.ts"
 
@@ -66,13 +67,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /** The failure of a request that would wait longer than `patience` for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
-  /** When `PublishedLimits` sent its request, in ms of `SteadyClock`. The request counts toward the rate. */
+  /** Time at which `PublishedLimits` sent its request, in ms of `SteadyClock`. The request counts toward the rate. */
   readonly firstRequest?: number | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /** For each recent request, the latest time at which it may reach the service. The response can lower this time. */
+  /** For each recent request, the latest time at which it may reach the service. The response can lower this value. */
   const latestArrivals = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * latestArrivals.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -235,9 +236,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * @param isNextStep whether an earlier request of the same call may have created something. If this request were not
-   * sent, the task could stay in doubt. The request therefore goes before other waiting requests. While the request
-   * waits, it cannot be interrupted during the first `maxStepWait`
+   * @param isNextStep whether an earlier request of the same call may have created something. Without the next request,
+   * the task could stay in doubt. The next request therefore goes before other waiting requests. Its wait cannot be
+   * interrupted until `maxStepWait` has passed
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -287,7 +288,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = latestArrivals[place]!
         const millis = now - (latest - maxLateness)
         minAnswerMillis = Math.min(minAnswerMillis, millis)
-        // The first requests open connections, and take longer. `minAnswerMillis` cannot estimate their arrival.
+        // The first requests take longer, because they open connections. Their arrival time is therefore not estimated.
         latestArrivals[place] = Math.min(latest, permit.ordinal > latestArrivals.length ? now - minAnswerMillis : now)
         changed.openUnsafe()
       }),
@@ -308,7 +309,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (now - saidAt < minWarningInterval) return
       saidAt = now
       yield* Effect.logWarning(
-        `the service limits requests or is overloaded (${status}). prefstream now sends at most ${Math.floor(atOnce)} requests at the same time. ${budget === undefined ? `It sends at most ${Number(perSecond.toPrecision(3))} requests per second` : "All workers together send half as many requests per second as before"}. Both limits rise again as requests succeed`,
+        `the service limits requests or is overloaded (${status}). prefstream now sends at most ${count(Math.floor(atOnce), "request")} at the same time. ${budget === undefined ? `It sends at most ${Number(perSecond.toPrecision(3))} requests per second` : "All workers together send half as many requests per second as before"}. Both limits rise again as requests succeed`,
       )
     }),
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
@@ -333,7 +334,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** Ends `hold`. If `carefully` is true, sends one request at a time until one succeeds, a poll first. */
+    /** Ends `hold`. If `carefully` is true, sends one request at a time, first a poll, until a request succeeds. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

@@ -29,7 +29,7 @@ export interface LedgerSettings {
 
 /** The path, URL, or job of a ledger is invalid. */
 export class LedgerLocationError extends Schema.TaggedError<LedgerLocationError>()("LedgerLocationError", {
-  /** The error and the expected value. It never contains the password of a URL. */
+  /** The error and the expected value. The message never contains the password of a URL. */
   message: Schema.String,
 }) {}
 
@@ -94,7 +94,7 @@ export const describe = (location: LedgerLocation): string => {
   return location.job === defaultJob ? place : `${place} (job ${location.job})`
 }
 
-/** The password for URLs that have none. It is read from `PGPASSWORD`, as by PostgreSQL's own programs. */
+/** The password for URLs that have none. It is read from `PGPASSWORD`, which PostgreSQL's own programs also read. */
 export const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
 export const layer = (location: LedgerLocation) =>

@@ -12,7 +12,7 @@ import { apply } from "../ledger/schema/CompletionOrder.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface DrawOptions {
-  /** Maximum completions to send per item, at least 2. If an item has more, they are drawn at random. Default: all. */
+  /** Maximum completions to send per item, at least 2. If an item has more, some are drawn at random. Default: all. */
   readonly completionsPerItem?: number | undefined
   /** Seed for drawing completions. Default 0. */
   readonly completionsSeed?: number | undefined

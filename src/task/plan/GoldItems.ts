@@ -46,7 +46,7 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   }
 }
 
-/** Adds gold items to a random share of the input items. At most one gold item is sent with such an input item. */
+/** Adds gold items to a random share of the input items. At most one gold item is sent with each input item. */
 export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)

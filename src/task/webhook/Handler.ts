@@ -24,8 +24,8 @@ export interface DeliveryOptions {
   /** Paths of task ids in the payload. A protocol's `taskIdsOf` replaces them. Default: `ServiceSettings.webhook`. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
   /**
-   * Where to find the delivery's id, unless the scheme signs a header with the id: in an unsigned header, or at a path
-   * of the payload, such as `event.id`. Default: the header that the scheme's setting `id` names.
+   * Where to find the delivery's id: in an unsigned header, or at a path of the payload, such as `event.id`. Ignored if
+   * the scheme signs a header that contains the id. Default: the header that the scheme's setting `id` names.
    */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
 }

@@ -1,6 +1,6 @@
 /**
  * Verifies webhooks without a ledger: a function of headers and body, and handlers for Fetch servers and `node:http`.
- * Your code gets no content before its signature is verified. Bodies are limited in size and time. A repeated delivery
+ * Your code gets no content before the signature is verified. Bodies are limited in size and time. A repeated delivery
  * is accepted within the tolerance, or always if the signature covers no timestamp. This file loads no Node module.
  */
 import { ByteSize, Effect, Logger, Option, Predicate, Stream } from "effect"
@@ -50,8 +50,8 @@ const lowerCase = (headers: HeadersInput): DeliveryHead["headers"] =>
 const invalid = (setting: string, problem: string) => new InvalidWebhookSetting({ setting, problem })
 
 /**
- * Returns a function that verifies deliveries, with the time of Effect's `Clock`. It fails with `SignatureRefused`. It
- * fails with `InvalidWebhookSetting` if headers or body have a wrong type, such as a body that a parser has replaced.
+ * Returns a function that verifies deliveries, with the time of Effect's `Clock`. The returned function fails with
+ * `SignatureRefused`, or with `InvalidWebhookSetting` if headers or body have a wrong type, such as a parsed body.
  */
 export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme) {
   const scheme = yield* WebhookScheme.make(options)

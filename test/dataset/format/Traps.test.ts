@@ -233,7 +233,7 @@ describe("found in a file", () => {
       "an answer that Llama's template has before it",
       [{ messages: [q], ...sides(message("assistant", "2024"), message("assistant", "1970 was the year")) }],
       [
-        '1: chosen.content: expected text that does not occur in common chat templates (axolotl searches the formatted conversation for the completion, and would find text of the template), found "2024" warning',
+        '1: chosen.content: expected text that does not occur in common chat templates (axolotl looks for the completion in the formatted conversation, and would find the template\'s text first), found "2024" warning',
       ],
     ],
     [

@@ -443,7 +443,7 @@ describe("join", () => {
       [{ gold: "tie" }, "no gold"],
       [{ gold: "b" }, 'gold: expected one of "a" and "c", found "b"'],
       [{ gold, about: { who: ["c", "a"] } }, "a1", who],
-      [{ gold, models: ["a", "c"] }, "at about.who for the index", who],
+      [{ gold, models: ["a", "c"] }, "the prompt has no list at about.who; add the list", who],
       [{ gold, models: ["a", "b"], metadata: { models: ["a", "c"] } }, 'missing: "c"'],
     ] as const) {
       assert.include(yield* best(more, options), expected)

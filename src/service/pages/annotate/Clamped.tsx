@@ -10,7 +10,7 @@ export interface ClampedProps {
   readonly children: (text: string) => ComponentChildren
 }
 
-/** About this much of a shortened text is rendered. CSS may hide the end of the rendered part. */
+/** A shortened text is rendered up to about these limits. CSS may hide the end of the rendered part. */
 const renderLimits = { characters: 8_000, lines: 150 }
 
 export const Clamped = ({ text, expand, name, children }: ClampedProps) => {

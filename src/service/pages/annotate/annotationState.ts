@@ -53,7 +53,7 @@ export interface AnnotationState {
   /** Set while requests fail because of the connection or the service. Failed requests are retried. */
   readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
   readonly code: string | null
-  /** Set if a failed submission may have arrived. `judged`: number of items judged before this submission. */
+  /** Not null if a failed submission may have arrived. `judged`: number of items judged before this submission. */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
   readonly lost: { readonly prompt: string; readonly choice: string; readonly rationale: string } | null
@@ -65,7 +65,7 @@ export type Event =
       readonly _tag: "answer"
       readonly ask: "next" | "guidelines" | "submit" | "skip" | "flag" | "undo" | "correct"
       readonly work: Work
-      /** The draft of the item that is stored on this device, or null. */
+      /** The draft that this device stores for the item, or null. */
       readonly copy: Draft | null
     }
   | { readonly _tag: "joined" | "saved" | "signedOut" }

@@ -1,4 +1,4 @@
-/** Stores an expert's entries on this device until the service has them, if the browser has storage. */
+/** If the browser has storage, stores an expert's entries on this device until the service has them. */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
 export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">

@@ -1,4 +1,4 @@
-/** A table of votes by day, newest first, each with a bar. */
+/** A table of votes by day. The newest day is first, and each day has a bar. */
 import { count, day } from "./format.ts"
 import { Table } from "./Table.tsx"
 

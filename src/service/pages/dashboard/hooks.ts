@@ -1,4 +1,4 @@
-/** Hooks that the views share. If loads overlap, only the result of the last is used. A hidden page does not poll. */
+/** Hooks that views share. If requests overlap, only the last request's result is used. A hidden page does not poll. */
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"
@@ -112,7 +112,7 @@ export const useClock = (): number => {
   return now
 }
 
-/** Focuses the heading when it is shown, so that screen readers read it and keys are not sent to a field. */
+/** Focuses the heading when it is shown, so that screen readers read it and key presses do not go to a field. */
 export const useHeading = () => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])

@@ -8,7 +8,7 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
   useLayoutEffect(() => {
     const dialog = element.current
     if (dialog?.open === false) dialog.showModal()
-    // `close` returns the focus to the element that had it before. If the dialog is already closed, it does nothing.
+    // `close` returns the focus to the element that had it before, or does nothing if the dialog is already closed.
     return () => dialog?.close()
   }, [])
   return element

@@ -1,4 +1,4 @@
-/** Sends a page's requests, with a header that forms on other sites cannot send. The promises never reject. */
+/** Sends a page's requests, with a header that a form on another site cannot send. The promises never reject. */
 
 export interface Problem {
   /** The HTTP status. 0 if the connection failed or timed out, and 502 if a successful response is not JSON. */

@@ -22,8 +22,8 @@ export interface Answer {
   /** Per block of lines that are not plain: number of items before the block, and its start and end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
   /**
-   * The numbers of all items, one item after the other: start and end in `bytes`, `PlainLine.isSpaced` as 1 or 0, the
-   * length of `ItemBytes.starts`, and the elements of `ItemBytes.starts`.
+   * Per item, one item after the other: its start and end in `bytes`, `PlainLine.isSpaced` as 1 or 0, the length of
+   * `ItemBytes.starts`, and the elements of `ItemBytes.starts`.
    */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>

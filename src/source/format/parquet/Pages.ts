@@ -26,7 +26,7 @@ export type Spend = (bytes: number) => void
 
 const maxPageBytes = Zstd.maxOutputBytes
 
-/** JavaScript engines turn arrays with more elements into slow hash tables. */
+/** In V8, arrays with more than 2^25 elements can become slow hash tables. This maximum is below that number. */
 const maxPageValues = 1 << 24
 
 /** Memory per value in `hyparquet`: a slot for its level, and one for the value. */

@@ -82,7 +82,7 @@ export const make = (elements: ReadonlyArray<SchemaElement>): Schema => {
 
   const node = (parent: Parent, depth: number): Node => {
     const element = elements[next] ?? corrupt("the schema is damaged")
-    // Some writers, such as Arrow's, omit the repetition of required columns.
+    // Some writers, such as Arrow's, omit the `repetition_type` of required columns.
     const { name, repetition_type: repetition = "REQUIRED" } = element
     if (typeof name !== "string" || depth > maxDepth) return corrupt("the schema is damaged")
     const key = `c${next}`

@@ -18,7 +18,7 @@ import { TaskState } from "../schema/Model.ts"
 import { fits, parseRequest } from "../schema/Rows.ts"
 import * as Expected from "../schema/Expected.ts"
 
-/** A contradiction between rows of the ledger, or a damaged page. */
+/** A contradiction between rows of the ledger, or a damaged database page. */
 export interface IntegrityIssue {
   /** The kind of contradiction, for programs. */
   readonly code:
@@ -49,7 +49,7 @@ export interface CheckReport {
   readonly tasks: number
   /** Items of all campaigns, without gold items that were mixed in. An item counts once per campaign. */
   readonly items: number
-  /** Tasks with a recorded result, without pruned ones. */
+  /** Tasks with a recorded result that `prune` has not removed. */
   readonly results: number
   /** Tasks and items whose results `prune` has removed. */
   readonly pruned: { readonly tasks: number; readonly items: number }
@@ -88,7 +88,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCh
   return report
 })
 
-/** Reports the errors that SQLite's own check finds. If it finds none, reports `error`. */
+/** Reports the errors that SQLite's own check finds. If the check finds none, reports the parameter `error`. */
 export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,

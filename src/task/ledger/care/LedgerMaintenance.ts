@@ -227,7 +227,7 @@ const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, r
   const now = yield* Clock.currentTimeMillis
   const { job } = yield* Jobs.find(name)
   const here = sql`job = ${job}`
-  // The rejects of the last run that read records stay, so that prefstream can write `rejects.jsonl` again.
+  // Keeps the rejects of the last run that read records, so that prefstream can write `rejects.jsonl` again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`

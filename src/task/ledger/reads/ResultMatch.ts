@@ -191,7 +191,7 @@ export const checkAnswer = Effect.fnUntraced(function* (
   return Result.map(match(taskId, yield* ledger.request(seq), body), () => kinds)
 })
 
-/** Whether the stored result fits its task. An earlier version of prefstream may have stored one that does not. */
+/** Whether the stored result fits its task. Earlier versions of prefstream could store results that did not fit. */
 export const isUsable = Effect.fnUntraced(function* (
   ledger: {
     readonly storedResult: (seq: number) => Effect.Effect<Option.Option<Uint8Array>, SqlError>

@@ -30,7 +30,7 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/** Outcomes of items. If the tasks of an item have different outcomes, the first of these in this list counts. */
+/** Outcomes of items. If an item's tasks have different outcomes, the outcome that comes first in this list counts. */
 export const itemOutcomes = [
   "judged",
   "pruned",
@@ -73,8 +73,9 @@ export interface Progress {
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
   /**
-   * Results of the last 24 hours. Results from before the oldest outstanding task was submitted do not count. If no task
-   * is outstanding, all results of the last 24 hours count that arrived after the first task was submitted.
+   * Results of the last 24 hours, in campaigns with tasks that are `planned`, `submitting`, or `submitted`. A result
+   * counts if it arrived after the oldest outstanding task was submitted. If no task is outstanding, a result counts if
+   * it arrived after the first task was submitted.
    */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }

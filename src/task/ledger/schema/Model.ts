@@ -18,7 +18,7 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *  │ └──────────┤            └─────→ failed    the service ended the task without a result
  *  │            ├→ refused                     the service refused the task and did not create it
  *  │            └→ in_doubt                    the service may have created it; a person has to resolve it
- *  └→ superseded                               another campaign began before the task was sent, or it is over budget;
+ *  └→ superseded                               no budget for the task, or another campaign began before it was sent;
  *                                              a run of its campaign plans it again, if the budget allows it
  * ```
  *
@@ -124,7 +124,7 @@ export interface BatchItem extends SourceItem {
   readonly gold?: Iterable<BatchItem> | undefined
 }
 
-/** Data of an item that the request does not contain. The request contains the prompt and the completions. */
+/** Item data that the request does not contain. The request contains the prompt and the completions. */
 export const ItemDetails = Schema.Struct({
   item_id: Schema.String,
   origin: Origin,
@@ -274,7 +274,7 @@ export interface ReadCounts {
 
 export const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
-/** Rejects and progress of one step of reading. `counts` has the totals of the run so far. */
+/** The rejects and the progress of one step of reading. `counts` has the totals of the run so far. */
 export interface ReadingStep {
   readonly rejects: ReadonlyArray<Reject>
   readonly counts: ReadCounts

@@ -22,6 +22,6 @@ export const decode = (bytes: Uint8Array): string =>
 
 export const unpack = (bytes: Uint8Array): Uint8Array => (isPacked(bytes) ? Zstd.decompress(bytes) : bytes)
 
-/** Does not compress more bytes than `Zstd.decompress` can return. */
+/** Compresses `bytes`, unless they are already compressed, or more than `Zstd.decompress` can return. */
 export const pack = (bytes: Uint8Array): Uint8Array =>
   isPacked(bytes) || bytes.length > Zstd.maxOutputBytes ? bytes : Zstd.compress(bytes)

@@ -198,8 +198,8 @@ export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" 
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
 /**
- * Makes unsent tasks `superseded` if their campaign is not the campaign of the last run. Tasks that a person asked to
- * resend do not change. Locks the job, so that no other run begins until the transaction ends.
+ * Makes unsent tasks `superseded` if their campaign is not the campaign of the last run. A task does not change if
+ * a person asked to resend it. Locks the job, so that no other run begins until the transaction ends.
  */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,

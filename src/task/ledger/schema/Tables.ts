@@ -256,7 +256,7 @@ const addRunOfInput = Effect.gen(function* () {
 
 /**
  * - `task_group`: the campaign's group at the service. Never changes once a task of the campaign is planned.
- * - `asks`: number of votes that the task asks for on each item. The column `vote` is the number of the first one.
+ * - `asks`: number of votes that the task asks for on each item. The first of these votes has the number `vote`.
  * - `gold_items`: number of the task's `new_items` that have a known answer. 0 in tasks for later votes.
  * - `waiting_items`: number of items on which no expert of the service could vote, according to the last poll.
  * - `voters` in `task` and `task_attempt`: who may vote (`judges`, `people`, or null for anyone).

@@ -53,8 +53,8 @@ export const reader = (path: string): ReadKinds => {
 }
 
 /**
- * If the expert of a vote may be of several kinds, the vote has the highest price of these kinds. The kind null has the
- * highest price of all experts who may vote according to `voters`.
+ * If the expert of a vote may be of several kinds, the vote has the highest price of these kinds. If a kind is null,
+ * its price is the highest price of all experts who may vote according to `voters`.
  */
 export const paidAs = (
   text: string,

@@ -9,10 +9,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** Seconds for which a worker reserves slots at once. The number of slots is rounded up, so it is at least 1. */
+/** Seconds for which one call of `takeSlots` reserves slots. The number of slots is rounded up, so it is at least 1. */
 const leaseSeconds = 0.25
 
-/** If the next slot begins later than 30 seconds plus 64 slots from now, the database's clock was set back. */
+/** If the wait for the next slot is longer than 30 seconds plus 64 slots, the database's clock was set back. */
 const maxMillisAhead = 30_000
 const maxSlotsAhead = 64
 

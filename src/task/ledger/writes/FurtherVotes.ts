@@ -90,7 +90,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
 
-  /** Whether tasks have ended since items were last chosen for further votes, by this or another process. */
+  /** Whether tasks have ended since this or another process last chose items for further votes. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)

@@ -45,7 +45,10 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** `at`: time of the last hint for all tasks that caused polls. `followed`: number of such hints since `since`. */
+  /**
+   * `at`: time of the last hint that was for all tasks and caused polls.
+   * `followed`: number of such hints since `since`.
+   */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
@@ -84,7 +87,7 @@ export const writeHints = (
 
   /**
    * Adds hints for the tasks with these ids. Returns whether the ledger has any of these tasks. An unknown id gets a
-   * hint only if some task has no id yet, because this may be the task's id.
+   * hint only if some task has no id yet: the unknown id may belong to that task.
    */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const chunks = yield* inChunks(
@@ -123,7 +126,7 @@ export const writeHints = (
       return outcome
     }),
     /**
-     * Makes each task with a hint due for a poll, unless it is being polled. A task gets at most `maxPollsPerMinute`
+     * Makes tasks due for a poll if they have a hint and are not being polled. A task gets at most `maxPollsPerMinute`
      * such polls per minute; further hints wait for the next minute. Returns the shortest wait in milliseconds, if any.
      */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
@@ -180,7 +183,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Repeats the last hint for all tasks. Call this for a new part, whose earlier owner may have missed the hint. */
+    /** Repeats the last hint about all tasks. Call this for a new part: its earlier owner may have missed the hint. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

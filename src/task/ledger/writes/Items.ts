@@ -119,7 +119,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /** SQL condition: `t` asks for the item's first vote, and all tasks for its later votes were refused or given up. */
+  /** SQL condition: `t` asks for the item's first vote, and each task for a later vote was refused or given up. */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`
@@ -293,7 +293,7 @@ export const writeItems = (
     return { tasks: tasks.map(toRow), beyond }
   })
 
-  /** Returns the new items beyond the budget. `record` does not count them as new, and later steps must not, either. */
+  /** Returns the new items beyond the budget. `record` does not count them as new. Later steps must not count them. */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {

@@ -1,8 +1,8 @@
 /**
  * The parts of a job that this process owns. A process with exclusive access owns all parts. A worker owns the parts
  * that it has taken. Each takeover of a part increases the part's epoch (a counter). From then on, the earlier owner
- * cannot claim tasks of the part, even if the earlier owner was suspended during the takeover. Its requests may still
- * be in flight. The earlier owner can record their responses, unless another process has claimed the task.
+ * cannot claim tasks of the part, even if the earlier owner was suspended during the takeover. Requests of the earlier
+ * owner may still be in flight. It can record their responses, unless another process has claimed the task.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -92,8 +92,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * SQL condition: an earlier owner of the part claimed the task, and the claim has expired. A claim that ends more
-     * than `maxMillis + margin` from now counts as expired, too, because the database's clock was set back.
+     * SQL condition: an earlier owner of the part claimed the task, and the claim has expired. If a claim ends more
+     * than `maxMillis + margin` from now, the database's clock was set back. Then the claim counts as expired, too.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -122,7 +122,7 @@ export interface WorkerStatus {
   readonly reads: number
   /** Milliseconds since the worker last renewed its parts. */
   readonly renewedAgo: number
-  /** Milliseconds since the worker last got an expected response, or last had no task that was due. */
+  /** Milliseconds since the worker's last progress: an expected response, or a check that found no due task. */
   readonly progressedAgo: number
   readonly due: number
 }
@@ -198,8 +198,8 @@ export const writeParts = (
       ),
 
     /**
-     * Renews the ownership of this worker's parts. If another worker has taken over a part, its renewal fails. After
-     * `patience + 1` failures in a row, this worker takes the part back. Times are in milliseconds.
+     * Renews the ownership of this worker's parts. If another worker has taken over a part, the part's renewal fails.
+     * After `patience + 1` failures in a row, this worker takes over the part again. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return

@@ -220,7 +220,7 @@ export const writeDecisions = (
     return rows
   })
 
-  /** Plans another attempt of each task, as far as the budget allows. Returns the number of these tasks. */
+  /** Plans another attempt of each task, as far as the budget allows. Returns the number of planned attempts. */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,

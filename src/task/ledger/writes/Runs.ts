@@ -1,7 +1,7 @@
 /**
  * Campaigns, runs, and the files that runs read. All runs with the same guidelines and task type belong to one
- * campaign. If a run changes them, the caller must set `newCampaign`, because all items are then billed again. Unsent
- * tasks of other campaigns are not sent, unless a person asked to resend them.
+ * campaign. If a run changes the guidelines or the task type, the caller must set `newCampaign`, because all items are
+ * then billed again. Unsent tasks of other campaigns are not sent, unless a person asked to resend them.
  */
 /* oxlint-disable max-lines -- campaigns, runs, and inputs are written in the same transactions */
 import { Array as Arr, Effect, Option, Record } from "effect"

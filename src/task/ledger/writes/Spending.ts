@@ -1,8 +1,8 @@
 /**
  * The cost of a job's votes, and the number of votes that its budget allows. Prices and budget are those of the last
  * run that set them. A vote counts as soon as it is planned, even while its task is `in_doubt`. Imported votes do not
- * count. Votes of a refused, canceled, or superseded task do not count, either. Votes of a task that was given up count
- * only if the task may have been sent.
+ * count. Votes of a refused, canceled, or superseded task do not count, either. Votes of a given-up task count only if
+ * the task may have been sent.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -18,8 +18,8 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 export const wantedVotes = "votes_wanted"
 
 /**
- * Name of a setting: how many votes the ended tasks had when items were last chosen for further votes. If the ended
- * tasks have another number of votes now, items must be chosen again.
+ * Name of a setting: the number of votes of ended tasks when items were last chosen for further votes. If this
+ * number has changed since then, items must be chosen again.
  */
 export const endedVotesSeen = "votes_ended_seen"
 
@@ -50,7 +50,7 @@ export interface Spending {
   readonly budget: Option.Option<Cost.Decimal>
   /** Votes of tasks that have a result or have ended without one. */
   readonly spent: Charge
-  /** The spent votes by kind, with the most votes first. Votes without a known kind or without a result come last. */
+  /** `spent` by kind of expert, most votes first. Votes without a known kind, or without a result, come last. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
   /** Votes that are not finished. Their tasks are planned, being sent, outstanding at the service, or in doubt. */
   readonly committed: Charge
@@ -206,7 +206,7 @@ export interface Routed {
   /** Number of `items` that have a known answer. Items with a known answer do not go to people. */
   readonly knownAnswers: number
   readonly toPeople: number
-  /** Votes of people that count against the budget. */
+  /** People's votes that count against the budget. */
   readonly people: Charge
   readonly isPriced: boolean
 }
@@ -217,7 +217,7 @@ const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
     (rows) => rows.length > 0,
   )
 
-/** Returns none if no task of the job limits who may vote. */
+/** Returns none if the job has no task that limits who may vote. */
 const routedOf = Effect.fnUntraced(function* (here: Here) {
   if (!(yield* isRouted(here, Option.none()))) return Option.none<Routed>()
   const terms = yield* termsOf(here)

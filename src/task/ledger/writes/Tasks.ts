@@ -169,7 +169,7 @@ export const writeTasks = (
         }),
       )
     }),
-    /** Makes failed and invalid tasks due for a poll. They keep their state until the response. Polls are free. */
+    /** Makes polls of failed and invalid tasks due. The tasks keep their state until the response. Polls are free. */
     recheck: Effect.suspend(() =>
       change(
         "recheck",
@@ -254,7 +254,7 @@ export const writeTasks = (
           yield* supersedeOwn([seq])
         }),
       ),
-    /** Plans a task again that the service may have created. Its `sent_at` and idempotency key do not change. */
+    /** Plans a task again. The service may have created it, so its `sent_at` and idempotency key do not change. */
     markPlanned: (seq: number) =>
       Effect.asVoid(
         settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
@@ -306,7 +306,7 @@ export const writeTasks = (
         ? markLost("invalid", seq, reason, taskId)
         : storeResult(seq, result, "invalid", reason, taskId),
     ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
-    /** Replaces a task with two tasks for half of its items each. The first one keeps the `seq`. */
+    /** Replaces a task with two tasks, each for half of the items. The first one keeps the `seq`. */
     split: Effect.fnUntraced(function* (
       seq: number,
       halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
@@ -350,7 +350,7 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** Limits the time to each task's next poll to `millis` milliseconds. An earlier run may have set longer times. */
+    /** Makes each task's next poll due within `millis` milliseconds. An earlier run may have set later times. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
