@@ -110,7 +110,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       )
     }
     yield* Effect.logWarning(
-      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: every expert with permission has already judged ${plural(waiting, "this item, or an item with the same content", "these items, or items with the same content")}. Invite another expert, or start the service with \`allowRepeatedVotes\`. Experts can then judge the same content again. For gold items, no other expert is needed: start the service with the job's file of gold items`,
+      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: every expert with permission has already judged ${plural(waiting, "this item, or an item with the same content", "these items, or items with the same content")}. Invite another expert, or start the service with \`allowRepeatedVotes\`, so that experts can judge the same content again. For gold items, no other expert is needed: start the service with the job's file of gold items`,
     )
   })
 

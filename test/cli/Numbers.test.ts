@@ -327,7 +327,7 @@ test("votes whose rankings tie give a pair with the chosen best, and the summary
     vote(20, "ann", [[0, 1]]),
   ])
   const noPreference =
-    /left out +1 item: 1 tie \(all votes are ties, or several completions are best and --ties drop is set\)/
+    /left out +1 item: 1 tie \(all votes are ties, or several completions are best and --ties is drop\)/
   const kept = yield* exported(job, "--ties", "keep")
   assert.lengthOf(kept.pairs, 20)
   assert.match(kept.stdout, noPreference)

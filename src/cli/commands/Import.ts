@@ -24,7 +24,7 @@ export const command = makeCommand(
   {
     ...voteFlags,
     maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
-      default: "stop if the first 100,000 are all rejected",
+      default: "stop if the first 100,000 records are rejected",
     }),
     guidelines: itemFlags.guidelines,
     guidelinesFile: itemFlags.guidelinesFile,

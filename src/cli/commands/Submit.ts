@@ -18,7 +18,7 @@ import * as Job from "./Job.ts"
 export const submitFlags = {
   ...inputFlags,
   maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
-    default: "stop if the first 100,000 are all rejected",
+    default: "stop if the first 100,000 records are rejected",
   }),
   ...taskFlags,
   ...Job.commonFlags,

@@ -75,7 +75,7 @@ const rules: ReadonlyArray<Rule> = [
   {
     flags: ["campaign"],
     notWith: flagCondition("accuracy"),
-    why: "because --accuracy states the experts' accuracy, and --campaign estimates it from votes",
+    why: "because --accuracy states the experts' accuracy, and --campaign selects the votes to estimate it from",
   },
   {
     flags: ["confidence"],

@@ -42,7 +42,7 @@ const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<st
   ...(unknown_ties === undefined
     ? []
     : [
-        `Scores and votes were not compared on ${count(unknown_ties, "pair")}: the dataset lacks the column decided_votes (the votes without the ties). To add this column, export the dataset again`,
+        `Scores and votes were not compared on ${count(unknown_ties, "pair")}, because values in the column decided_votes are missing. To add the missing values, export the dataset again`,
       ]),
 ]
 

@@ -89,7 +89,7 @@ const decisions = [
     flag: "--give-up",
     states: endable,
     effect:
-      "choose this to abandon the task: prefstream stops sending and polling the task, and items that are in no other task become rejects",
+      "choose this to give up the task: prefstream stops sending and polling the task, and items that are in no other task become rejects",
   },
 ]
 

@@ -292,7 +292,7 @@ const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false =>
 }
 
 const whyLost = (reason: string): string => {
-  if (reason === "tie") return "tie (all votes are ties, or several completions are best and --ties drop is set)"
+  if (reason === "tie") return "tie (all votes are ties, or several completions are best and --ties is drop)"
   if (reason === "no_pair") return "no pair (the best completion is blank, or equal to the others)"
   return reason.replaceAll("_", " ")
 }

@@ -19,7 +19,7 @@ export const GroupSummary = Schema.Struct({
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** The number of items that need votes of more people, because all active people have already seen these items. */
+  /** The number of items that need votes of more people, because all active people have already seen equal items. */
   waiting: Schema.Int,
   /** The number of items that need votes of language models, although the service has no model left that can vote. */
   waiting_for_judges: Schema.Int,

@@ -73,7 +73,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
           }
     }
     if (!isQualified && right * 100 < min_percent * judged) {
-      const reason = `You judged ${right} of the ${judged} qualification ${plural(judged, "item")} right, but at least ${min_percent} % are needed. Your lead can let you start work, or let you try again.`
+      const reason = `You judged ${right} of the ${judged} qualification ${plural(judged, "item")} right, but at least ${min_percent} % are needed. Your lead can let you start work, or have you qualify again.`
       return { state: "failed", judged, right, reason }
     }
     if (pause_percent === null) return { ...working, judged, right }

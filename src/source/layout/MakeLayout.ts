@@ -152,7 +152,7 @@ const problemOf = (
   { completion, completions, gold, id, model, modelsFromColumns }: LayoutOptions,
 ): string | undefined => {
   if (modelsFromColumns === true && (name !== "wide" || model !== undefined)) {
-    return `${OptionText.of("modelsFromColumns")} requires layout wide, and cannot be combined with ${OptionText.of("model")}`
+    return `${OptionText.of("modelsFromColumns")} requires the wide layout, and cannot be combined with ${OptionText.of("model")}`
   }
   if (name === "items") {
     if (completion !== undefined) {

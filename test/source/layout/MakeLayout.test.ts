@@ -170,7 +170,7 @@ describe("MakeLayout", () => {
       assert.deepStrictEqual(modelsOf(["Bot A", "Bot B"]), ["Bot A", "Bot B"])
       assert.deepStrictEqual(modelsOf(["response_a", "response_b"]), ["response_a", "response_b"])
       assert.deepStrictEqual(modelsOf(["ours", "theirs"], { completions: ["theirs", "ours"] }), ["theirs", "ours"])
-      const refused = "`modelsFromColumns` requires layout wide, and cannot be combined with `model`"
+      const refused = "`modelsFromColumns` requires the wide layout, and cannot be combined with `model`"
       assert.strictEqual(modelsOf(["chosen", "rejected"], { layout: "pairs" }), `layout pairs: ${refused}`)
       assert.strictEqual(modelsOf(["output_1", "output_2"], { model: ["m", "n"] }), `layout wide: ${refused}`)
       const templates = { completions: ["{a}", "{b}"] }
