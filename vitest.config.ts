@@ -15,7 +15,7 @@ const roomIn = (path: string) => (existsSync(path) ? statfsSync(path).bavail * s
 if (roomIn(memory) > 8e9) process.env["TMPDIR"] ??= memory
 
 // Files that take the most processor time: they start, kill, and disturb processes, drive a browser, or compute for long.
-// They take twice as long as all others together. So a run draws some of them: every fourth one in CI, else every eighth;
+// They take twice as long as all others together. So a run draws some of them: every fourth one in CI, else every twelfth;
 // `ALL_CASES=1`, or a path, runs all.
 const long = globSync([
   "test/{browser,crash,faults,interop}/*.test.ts",
@@ -31,7 +31,7 @@ const long = globSync([
   "test/task/{SubmitDoubts,SubmitRecorded}.test.ts",
   "test/task/ledger/{LedgerPostgres,LedgerWorkers}.test.ts",
 ]).toSorted()
-const share = process.env["ALL_CASES"] !== undefined ? 1 : process.env["CI"] === undefined ? 8 : 4
+const share = process.env["ALL_CASES"] !== undefined ? 1 : process.env["CI"] === undefined ? 12 : 4
 // Vitest may load this file more than once.
 const draw = Number((process.env["DRAW"] ??= String(randomInt(share))))
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith("test"))
