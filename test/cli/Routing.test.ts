@@ -301,7 +301,10 @@ describe("--people-when", () => {
     const small = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
     const ofTwo = ["run", `${dir}/items.jsonl`, "--dir", `${dir}/small`, ...quick]
     yield* cli([...ofTwo, ...rule], to(small)).pipe(
-      ends(2, /--people-when requires a service that accepts 3 votes in one task, .* allows at most 2 votes/),
+      ends(
+        2,
+        /--people-when requires a service that accepts 3 votes in one task, .* allows at most 2 votes for a task/,
+      ),
     )
     assert.lengthOf(small.received, 0)
   })
